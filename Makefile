@@ -1,0 +1,49 @@
+# Type `make` to see what can be done here. Every target sets up what it needs first.
+VENV ?= .venv
+EXTRAS ?= sim,ik,ros,dev
+PYTHON ?= python3
+ARGS ?=
+
+PY := $(VENV)/bin/python
+READY := $(VENV)/.ready
+SOURCES := teleop_system tests bench scripts setup.py
+
+# Small matrices are slower, not faster, on several threads.
+export OPENBLAS_NUM_THREADS ?= 1
+export OMP_NUM_THREADS ?= 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run demo test lint format bench clean
+
+help: ## Show this list.
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | \
+	  awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
+
+setup: $(READY) ## Make .venv and install what is needed; again only when the manifests change.
+
+$(READY): setup.py pyproject.toml scripts/setup_env.sh
+	@PYTHON="$(PYTHON)" sh scripts/setup_env.sh "$(VENV)" "$(EXTRAS)"
+	@touch $@
+
+run: demo ## Watch the RB-Y1 follow a simulated operator in MuJoCo (ARGS="--help" for options).
+
+demo: $(READY) ## The same, standalone: no ROS 2 needed.
+	@$(PY) -m teleop_system.cli demo $(ARGS)
+
+test: $(READY) ## Run the tests (ARGS="-k name" to pick some).
+	@$(PY) -m pytest -n 2 -q $(ARGS)
+
+lint: $(READY) ## Check style, formatting and types.
+	@$(PY) -m ruff check $(SOURCES)
+	@$(PY) -m ruff format --check $(SOURCES)
+	@$(PY) -m mypy
+
+format: $(READY) ## Put style and formatting right where that can be done by machine.
+	@$(PY) -m ruff check --fix $(SOURCES)
+	@$(PY) -m ruff format $(SOURCES)
+
+bench: $(READY) ## Measure the performance budgets against their peers.
+	@$(PY) -m bench $(ARGS)
+
+clean: ## Remove .venv and everything that was generated.
+	rm -rf $(VENV) build dist outputs runs *.egg-info .mypy_cache .pytest_cache .ruff_cache

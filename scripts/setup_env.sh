@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Make a virtual environment and install teleop_system with its extras into it.
+# Usage: setup_env.sh VENV EXTRAS          for example: setup_env.sh .venv sim,ik,ros,dev
+set -eu
+
+venv=$1
+extras=$2
+python=${PYTHON:-python3}
+packages="libegl1 libgl1-mesa-dri libosmesa6"
+
+say() { printf '\033[1;36m[setup]\033[0m %s\n' "$*"; }
+
+# A shared library is there where the dynamic linker can name it.
+has_library() { ldconfig -p 2>/dev/null | grep -q "$1"; }
+
+install_system_libraries() {
+    if has_library libEGL.so.1 && has_library libOSMesa.so; then
+        return
+    fi
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        say "installing system libraries for rendering: $packages"
+        # shellcheck disable=SC2086
+        if { apt-get update -qq && apt-get install -y -qq --no-install-recommends $packages; } \
+            >/dev/null 2>&1; then
+            return
+        fi
+        say "could not install them; the robot runs all the same, without cameras"
+        return
+    fi
+    say "cameras need system libraries that are missing here. To have pictures, type:"
+    say "    sudo apt-get install $packages"
+    say "Everything else works without them."
+}
+
+# A ROS 2 that apt installed serves better than the wheels, and the two must not be mixed.
+system_ros() {
+    if [ -n "${ROS_DISTRO:-}" ]; then
+        echo "$ROS_DISTRO"
+        return
+    fi
+    for distro in kilted jazzy; do
+        if [ -e "${ROS_ROOT_DIR:-/opt/ros}/$distro/setup.bash" ]; then
+            echo "$distro"
+            return
+        fi
+    done
+}
+
+# A person at a terminal sees pip's progress; a log file does not need it.
+if [ -t 1 ]; then quiet=""; else quiet="--quiet"; fi
+
+pip_install() {
+    "$venv/bin/python" -m pip install ${quiet:+"$quiet"} --disable-pip-version-check "$@"
+}
+
+main() {
+    install_system_libraries
+    constraint=""
+    distro=$(system_ros)
+    if [ -n "$distro" ]; then
+        extras=$(echo "$extras" | sed 's/\bros\b//g; s/,,*/,/g; s/^,//; s/,$//')
+        # The message packages of these distributions are compiled against NumPy 1.
+        constraint="numpy<2"
+        say "using ROS 2 $distro of this machine; its wheels are not installed"
+        if [ -z "${ROS_DISTRO:-}" ]; then
+            say "to use it, type first: source /opt/ros/$distro/setup.bash"
+        fi
+    fi
+    if [ ! -x "$venv/bin/python" ]; then
+        say "making $venv with $("$python" --version 2>&1)"
+        "$python" -m venv "$venv"
+    fi
+    say "installing teleop_system[$extras] (about 1.3 GB the first time, a few minutes)"
+    pip_install --upgrade pip
+    pip_install --editable ".[$extras]" ${constraint:+"$constraint"}
+    say "done"
+}
+
+main

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packaging, both for pip and for colcon (ament_python)."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+NAME = "teleop_system"
+ROOT = Path(__file__).parent
+
+CORE = ["numpy>=1.24", "omegaconf>=2.3", "hydra-core>=1.3", "rich>=13", "typer>=0.12"]
+CORE += ["typing_extensions>=4.5", "PyYAML>=6"]
+
+EXTRAS = {
+    "sim": ["mujoco>=3.3", "pillow", "imageio-ffmpeg"],
+    "ik": [
+        "pin>=3.4",
+        "pin-pink>=3.3",
+        "qpsolvers>=4.4",
+        "daqp>=0.7",
+        "proxsuite>=0.7",
+        "ruckig>=0.14",
+    ],
+    "ros": [
+        "ros-rclpy[fastrtps]",
+        "ros-diagnostic-msgs",
+        "ros-geometry-msgs",
+        "ros-lifecycle-msgs",
+        "ros-nav-msgs",
+        "ros-rosgraph-msgs",
+        "ros-sensor-msgs",
+        "ros-std-srvs",
+        "ros-trajectory-msgs",
+        "ros-visualization-msgs",
+    ],
+    "gui": ["dearpygui>=2.0"],
+    "mocap": ["bvhio>=1.5", "scipy>=1.10"],
+    "streaming": ["lz4>=4.3", "simplejpeg>=1.7"],
+    "viz": ["open3d>=0.18", "matplotlib>=3.7"],
+    "vive": ["openvr>=2.2"],
+    "rby1": ["rby1-sdk>=0.6"],
+    "dev": [
+        "hypothesis>=6.100",
+        "loop-rate-limiters>=1.0",
+        "matplotlib>=3.7",
+        "mypy>=1.10",
+        "pytest>=8",
+        "pytest-xdist>=3.5",
+        "ruff>=0.6",
+        "scipy>=1.10",
+        "types-PyYAML",
+    ],
+}
+EXTRAS["all"] = sorted({package for packages in EXTRAS.values() for package in packages})
+
+
+def shared_files() -> list[tuple[str, list[str]]]:
+    """Return what belongs under `share/teleop_system`: the trees keep their folders."""
+    shared = [
+        ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
+        (f"share/{NAME}", ["package.xml"]),
+    ]
+    for tree in ("config", "launch", "models"):
+        folders: dict[str, list[str]] = {}
+        for path in sorted((ROOT / tree).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                relative = path.relative_to(ROOT)
+                folders.setdefault(str(relative.parent), []).append(str(relative))
+        shared += [(f"share/{NAME}/{folder}", files) for folder, files in folders.items()]
+    return shared
+
+
+setup(
+    name=NAME,
+    version="0.1.0",
+    description="Whole-body teleoperation of the Rainbow RB-Y1, in MuJoCo or for real.",
+    long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    maintainer="teleop_system maintainers",
+    maintainer_email="maintainers@teleop-system.example",
+    python_requires=">=3.10",
+    packages=find_packages(include=[NAME, f"{NAME}.*"]),
+    package_data={NAME: ["py.typed"]},
+    data_files=shared_files(),
+    install_requires=CORE,
+    extras_require=EXTRAS,
+    zip_safe=True,
+    entry_points={"console_scripts": ["teleop = teleop_system.cli.main:main"]},
+)

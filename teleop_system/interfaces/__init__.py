@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The contract: values and abstract bases that every part of the system speaks through."""
+
+from teleop_system.interfaces.camera_stream import ICameraStream, RGBDFrame
+from teleop_system.interfaces.ik_solver import IIKSolver, IKResult
+from teleop_system.interfaces.master_device import (
+    HandJointState,
+    IHandInput,
+    IMasterTracker,
+    Pose6D,
+    TrackerRole,
+)
+from teleop_system.interfaces.simulator import ISimulator, SimState
+from teleop_system.interfaces.slave_robot import (
+    ArmSide,
+    IMobileBase,
+    ISlaveArm,
+    ISlaveHand,
+    JointState,
+    VelocityCommand,
+)
+
+__all__ = [
+    "ArmSide",
+    "HandJointState",
+    "ICameraStream",
+    "IHandInput",
+    "IIKSolver",
+    "IKResult",
+    "IMasterTracker",
+    "IMobileBase",
+    "ISimulator",
+    "ISlaveArm",
+    "ISlaveHand",
+    "JointState",
+    "Pose6D",
+    "RGBDFrame",
+    "SimState",
+    "TrackerRole",
+    "VelocityCommand",
+]

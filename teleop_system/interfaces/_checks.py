@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that the values of this package share: finite arrays of a known shape, read-only."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from teleop_system.exceptions import InvalidValueError
+
+Shape = Sequence[int | None]
+
+
+def frozen_array(
+    value: ArrayLike,
+    name: str,
+    shape: Shape,
+    error: type[InvalidValueError] = InvalidValueError,
+) -> NDArray[np.float64]:
+    """Return a read-only float copy of `value`, checked against `shape` (None: any length).
+
+    Raises:
+        InvalidValueError: As the subclass `error`, naming the field, the value and the need.
+    """
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as reason:
+        raise error(f"{name} needs numbers, got {value!r}") from reason
+    fits = len(array.shape) == len(shape) and all(
+        want is None or want == have for want, have in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        wanted = tuple("N" if size is None else size for size in shape)
+        raise error(f"{name} needs shape {_text(wanted)}, got shape {array.shape}")
+    if not np.isfinite(array).all():
+        raise error(f"{name} needs finite numbers, got {array.tolist()}")
+    array.setflags(write=False)
+    return array
+
+
+def finite_number(value: float, name: str, error: type[InvalidValueError]) -> float:
+    """Return `value` as a float, or raise `error` naming it where it is not a finite number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as reason:
+        raise error(f"{name} needs a number, got {value!r}") from reason
+    if not np.isfinite(number):
+        raise error(f"{name} needs a finite number, got {number}")
+    return number
+
+
+def _text(shape: tuple[int | str, ...]) -> str:
+    return f"({', '.join(str(size) for size in shape)}{',' if len(shape) == 1 else ''})"

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inverse kinematics: from wished poses to joint positions, one control tick at a time."""
+
+import abc
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teleop_system.exceptions import InvalidJointStateError
+from teleop_system.interfaces._checks import frozen_array
+from teleop_system.interfaces.master_device import Pose6D
+
+
+@dataclass(frozen=True, slots=True, eq=False)  # Arrays have no single truth value.
+class IKResult:
+    """The joint positions of one tick, and how far they leave the robot from its targets.
+
+    Attributes:
+        joint_positions: Positions to command in [rad], shape (N,), solver order, read-only.
+        success: True where both errors are within the solver's tolerances.
+        error_position: Largest remaining distance of a chain from its target in [m].
+        error_orientation: Largest remaining angle of a chain from its target in [rad].
+    """
+
+    joint_positions: NDArray[np.float64]
+    success: bool
+    error_position: float
+    error_orientation: float
+
+    def __post_init__(self) -> None:
+        positions = frozen_array(
+            self.joint_positions, "joint_positions", (None,), InvalidJointStateError
+        )
+        object.__setattr__(self, "joint_positions", positions)
+
+
+class IIKSolver(abc.ABC):
+    """Moves the joints towards target poses, within the robot's limits, tick by tick.
+
+    A tick never raises for a target that is far, singular or out of reach: it returns the best
+    feasible step with `success` False. Joint vectors follow `get_joint_names()`.
+    """
+
+    @abc.abstractmethod
+    def initialize(self, urdf_path: str, **kwargs: Any) -> bool:
+        """Load the model; False, with the reason logged, where a library is not installed.
+
+        Raises:
+            ModelError: The file is missing or broken.
+            UnknownNameError: A chain, frame or joint of `kwargs` is not in the model.
+        """
+
+    @abc.abstractmethod
+    def solve(
+        self, target_pose: Pose6D, current_joints: NDArray[np.float64], dt: float = 0.01
+    ) -> IKResult:
+        """Take one tick of `dt` [s] with the first chain towards its target.
+
+        Raises:
+            InvalidPoseError: The target is marked invalid or has no orientation.
+            InvalidJointStateError: `current_joints` has another length or is not finite.
+        """
+
+    @abc.abstractmethod
+    def solve_multi(
+        self,
+        target_poses: dict[str, Pose6D],
+        current_joints: NDArray[np.float64],
+        dt: float = 0.01,
+    ) -> IKResult:
+        """Take one tick of `dt` [s] with all named chains at once; the others keep their pose.
+
+        Raises:
+            UnknownNameError: A chain is not known.
+            InvalidPoseError: A target is marked invalid or has no orientation.
+            InvalidJointStateError: `current_joints` has another length or is not finite.
+        """
+
+    @abc.abstractmethod
+    def get_joint_names(self) -> list[str]:
+        """Return the names of the joints in the order of every joint vector."""
+
+    @abc.abstractmethod
+    def get_joint_count(self) -> int:
+        """Return the number of joints N."""
+
+    @abc.abstractmethod
+    def set_posture_target(self, posture: NDArray[np.float64]) -> None:
+        """Prefer joint positions near `posture` [rad], shape (N,), where the targets allow it."""

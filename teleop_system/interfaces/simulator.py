@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A physics simulation that stands in for the robot and its surroundings."""
+
+import abc
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teleop_system.exceptions import InvalidJointStateError
+from teleop_system.interfaces._checks import frozen_array
+from teleop_system.interfaces.camera_stream import RGBDFrame
+
+
+@dataclass(frozen=True, slots=True, eq=False)  # Arrays have no single truth value.
+class SimState:
+    """A snapshot of the simulated robot; it stays as it is while the simulation goes on.
+
+    Attributes:
+        joint_positions: In the order of `get_joint_names()`, [rad] or [m], shape (N,).
+        joint_velocities: In the same order, [rad/s] or [m/s], shape (N,).
+        base_position: Base link in the world in [m], shape (3,).
+        base_orientation: Base link in the world, xyzw, shape (4,).
+        timestamp: Simulated time in [s].
+    """
+
+    joint_positions: NDArray[np.float64]
+    joint_velocities: NDArray[np.float64]
+    base_position: NDArray[np.float64]
+    base_orientation: NDArray[np.float64]
+    timestamp: float
+
+    def __post_init__(self) -> None:
+        error = InvalidJointStateError
+        positions = frozen_array(self.joint_positions, "joint_positions", (None,), error)
+        object.__setattr__(self, "joint_positions", positions)
+        shapes = {
+            "joint_velocities": positions.shape,
+            "base_position": (3,),
+            "base_orientation": (4,),
+        }
+        for name, shape in shapes.items():
+            object.__setattr__(self, name, frozen_array(getattr(self, name), name, shape, error))
+
+
+class ISimulator(abc.ABC):
+    """Physics of one robot and its surroundings, advanced by whoever owns it."""
+
+    @abc.abstractmethod
+    def initialize(self, config: dict[str, Any]) -> bool:
+        """Load the model; False, with the reason logged, where a library is not installed.
+
+        Raises:
+            ModelError: The model is missing or broken.
+            ConfigError: A key or value of `config` is not usable.
+        """
+
+    @abc.abstractmethod
+    def step(self, dt: float | None = None) -> None:
+        """Advance by one physics step, or by as many as fill `dt` [s]."""
+
+    @abc.abstractmethod
+    def get_state(self) -> SimState:
+        """Return a snapshot of the present state."""
+
+    @abc.abstractmethod
+    def set_joint_positions(self, positions: NDArray[np.float64]) -> None:
+        """Command joint positions, shape (N,), in the order of `get_joint_names()`.
+
+        Raises:
+            InvalidJointStateError: The vector has another length or is not finite; the last
+                command stays in force.
+        """
+
+    @abc.abstractmethod
+    def set_base_velocity(self, linear_x: float, linear_y: float, angular_z: float) -> None:
+        """Command the base's velocity [m/s, m/s, rad/s] in its own frame.
+
+        Raises:
+            InvalidValueError: A speed is not finite; the base stops.
+        """
+
+    @abc.abstractmethod
+    def render(self) -> NDArray[np.uint8] | None:
+        """Return a colour picture, shape (H, W, 3), or None where nothing can be rendered."""
+
+    @abc.abstractmethod
+    def get_camera_rgbd(self, camera_name: str) -> RGBDFrame:
+        """Return the view of a named camera.
+
+        Raises:
+            UnknownNameError: There is no such camera.
+            RenderingUnavailableError: Nothing can be rendered here.
+        """
+
+    @abc.abstractmethod
+    def get_joint_names(self) -> list[str]:
+        """Return the joints that can be commanded, in the order of every joint vector."""
+
+    @abc.abstractmethod
+    def get_time(self) -> float:
+        """Return the simulated time in [s]."""
+
+    @abc.abstractmethod
+    def reset(self) -> None:
+        """Return to the initial pose at time zero."""
+
+    @abc.abstractmethod
+    def shutdown(self) -> None:
+        """Free all resources; safe to call twice."""

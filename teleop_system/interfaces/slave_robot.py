@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the robot takes and tells: arms, hands and the mobile base."""
+
+import abc
+import enum
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teleop_system.exceptions import InvalidJointStateError, InvalidValueError
+from teleop_system.interfaces._checks import finite_number, frozen_array
+
+
+class ArmSide(enum.Enum):
+    """Which serial chain of the body an `ISlaveArm` drives."""
+
+    LEFT = "left"
+    RIGHT = "right"
+    TORSO = "torso"
+
+
+@dataclass(frozen=True, slots=True, eq=False)  # Arrays have no single truth value.
+class JointState:
+    """Measured or commanded state of a set of named joints.
+
+    Attributes:
+        positions: Joint positions in [rad] or [m], shape (N,), read-only.
+        velocities: Joint velocities in [rad/s] or [m/s], shape (N,), or None.
+        efforts: Joint efforts in [N m] or [N], shape (N,), or None.
+        names: One name per position; empty where the order is the device's own.
+        timestamp: Monotonic time of measurement in [s].
+    """
+
+    positions: NDArray[np.float64]
+    velocities: NDArray[np.float64] | None = None
+    efforts: NDArray[np.float64] | None = None
+    names: list[str] = field(default_factory=list)
+    timestamp: float = 0.0
+
+    def __post_init__(self) -> None:
+        error = InvalidJointStateError
+        positions = frozen_array(self.positions, "positions", (None,), error)
+        object.__setattr__(self, "positions", positions)
+        for name in ("velocities", "efforts"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, frozen_array(value, name, positions.shape, error))
+        names = list(self.names)
+        if names and len(names) != positions.size:
+            raise error(f"names needs one name per position ({positions.size}), got {names}")
+        if len(set(names)) != len(names):
+            raise error(f"names must differ from each other, got {names}")
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "timestamp", finite_number(self.timestamp, "timestamp", error))
+
+
+class ISlaveArm(abc.ABC):
+    """One arm, or the torso, of a robot: real or simulated."""
+
+    @abc.abstractmethod
+    def initialize(self) -> bool:
+        """Connect and power the arm; False, with the reason logged, where that fails."""
+
+    @abc.abstractmethod
+    def send_joint_command(self, joint_positions: NDArray[np.float64]) -> None:
+        """Command joint positions [rad], shape (N,), in the order of `get_joint_state().names`.
+
+        Raises:
+            InvalidJointStateError: The vector has another length or is not finite; the last
+                command stays in force.
+            DeviceNotConnectedError: The arm is not connected.
+        """
+
+    @abc.abstractmethod
+    def get_joint_state(self) -> JointState:
+        """Return the newest measured state without blocking."""
+
+    @abc.abstractmethod
+    def get_joint_count(self) -> int:
+        """Return the number of joints N."""
+
+    @abc.abstractmethod
+    def get_side(self) -> ArmSide:
+        """Return which chain of the body this is."""
+
+    @abc.abstractmethod
+    def is_connected(self) -> bool:
+        """Tell whether `initialize()` succeeded and the arm still answers."""
+
+    @abc.abstractmethod
+    def shutdown(self) -> None:
+        """Let go of the arm, which holds its pose; safe to call twice."""
+
+
+class ISlaveHand(abc.ABC):
+    """One hand or gripper of a robot: real or simulated."""
+
+    @abc.abstractmethod
+    def initialize(self) -> bool:
+        """Connect to the hand; False, with the reason logged, where that fails."""
+
+    @abc.abstractmethod
+    def send_joint_command(self, joint_positions: NDArray[np.float64]) -> None:
+        """Command joint positions [rad] or [m], shape (N,); (20,) for a DG-5F.
+
+        Raises:
+            InvalidJointStateError: The vector has another length or is not finite; the last
+                command stays in force.
+            DeviceNotConnectedError: The hand is not connected.
+        """
+
+    @abc.abstractmethod
+    def get_joint_state(self) -> JointState:
+        """Return the newest measured state without blocking."""
+
+    @abc.abstractmethod
+    def get_joint_count(self) -> int:
+        """Return the number of joints N."""
+
+    @abc.abstractmethod
+    def get_side(self) -> str:
+        """Return "left" or "right"."""
+
+    @abc.abstractmethod
+    def is_connected(self) -> bool:
+        """Tell whether `initialize()` succeeded and the hand still answers."""
+
+    @abc.abstractmethod
+    def shutdown(self) -> None:
+        """Let go of the hand; safe to call twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class VelocityCommand:
+    """Wished velocity of a mobile base in its own frame.
+
+    Attributes:
+        linear_x: Forward speed in [m/s].
+        linear_y: Speed to the left in [m/s].
+        angular_z: Turning rate, counter-clockwise positive, in [rad/s].
+        timestamp: Monotonic time of the wish in [s].
+    """
+
+    linear_x: float = 0.0
+    linear_y: float = 0.0
+    angular_z: float = 0.0
+    timestamp: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("linear_x", "linear_y", "angular_z", "timestamp"):
+            object.__setattr__(
+                self, name, finite_number(getattr(self, name), name, InvalidValueError)
+            )
+
+
+class IMobileBase(abc.ABC):
+    """A wheeled base: real or simulated."""
+
+    @abc.abstractmethod
+    def initialize(self) -> bool:
+        """Connect to the base; False, with the reason logged, where that fails."""
+
+    @abc.abstractmethod
+    def send_velocity(self, linear_x: float, linear_y: float, angular_z: float) -> None:
+        """Command a velocity [m/s, m/s, rad/s]; what the base cannot do is left out, not faked.
+
+        Raises:
+            InvalidValueError: A speed is not finite; the base stops.
+            DeviceNotConnectedError: The base is not connected.
+        """
+
+    @abc.abstractmethod
+    def get_odometry(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return position [m], shape (3,), and orientation xyzw, shape (4,), since the start."""
+
+    @abc.abstractmethod
+    def stop(self) -> None:
+        """Brake to a standstill; safe in every state."""
+
+    @abc.abstractmethod
+    def is_connected(self) -> bool:
+        """Tell whether `initialize()` succeeded and the base still answers."""
+
+    @abc.abstractmethod
+    def shutdown(self) -> None:
+        """Stop and let go of the base; safe to call twice."""

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Suites for what the operator wears and sees: trackers, hand inputs and cameras."""
+
+import numpy as np
+import pytest
+
+from teleop_system.exceptions import DeviceNotConnectedError
+from teleop_system.interfaces import (
+    HandJointState,
+    ICameraStream,
+    IHandInput,
+    IMasterTracker,
+    Pose6D,
+    RGBDFrame,
+    TrackerRole,
+)
+from teleop_system.testing.lifecycle import LifecycleSuite
+
+SAMPLES = 20
+
+
+class MasterTrackerSuite(LifecycleSuite[IMasterTracker]):
+    """What every `IMasterTracker` promises."""
+
+    def test_role_is_known_and_does_not_change(self) -> None:
+        """The role is a property of where the tracker is worn, not of the connection."""
+        tracker = self.create()
+        role = tracker.get_role()
+        assert isinstance(role, TrackerRole)
+        assert tracker.initialize() is True
+        assert tracker.get_role() is role
+        tracker.shutdown()
+        assert tracker.get_role() is role
+
+    def test_pose_is_invalid_while_not_connected(self) -> None:
+        """Asking too early or too late gives a pose nobody may act on, not an error."""
+        tracker = self.create()
+        assert tracker.get_pose().valid is False
+        assert tracker.initialize() is True
+        tracker.shutdown()
+        assert tracker.get_pose().valid is False
+
+    def test_valid_poses_have_unit_quaternions(self) -> None:
+        """An orientation that is not a rotation must not be marked valid."""
+        with self.connected() as tracker:
+            for _ in range(SAMPLES):
+                pose = tracker.get_pose()
+                assert isinstance(pose, Pose6D)
+                if pose.valid:
+                    assert abs(np.linalg.norm(pose.orientation) - 1.0) < 1e-6
+
+    def test_time_stamps_never_run_backwards(self) -> None:
+        """Controllers rely on the order of samples."""
+        with self.connected() as tracker:
+            stamps = [tracker.get_pose().timestamp for _ in range(SAMPLES)]
+        assert stamps == sorted(stamps)
+
+
+class HandInputSuite(LifecycleSuite[IHandInput]):
+    """What every `IHandInput` promises."""
+
+    def test_side_is_left_or_right_and_on_every_state(self) -> None:
+        """A state carries the side of the device it came from."""
+        with self.connected() as hand:
+            assert hand.get_side() in ("left", "right")
+            assert hand.get_joint_state().side == hand.get_side()
+
+    def test_state_is_invalid_while_not_connected(self) -> None:
+        """Asking too early or too late gives a state nobody may act on, not an error."""
+        hand = self.create()
+        assert hand.get_joint_state().valid is False
+        assert hand.initialize() is True
+        hand.shutdown()
+        assert hand.get_joint_state().valid is False
+
+    def test_valid_angles_are_those_of_a_hand(self) -> None:
+        """Radians, not degrees: no finger joint turns by more than half a circle."""
+        with self.connected() as hand:
+            for _ in range(SAMPLES):
+                state = hand.get_joint_state()
+                assert isinstance(state, HandJointState)
+                if state.valid:
+                    assert np.abs(state.joint_angles).max() <= np.pi
+
+    def test_time_stamps_never_run_backwards(self) -> None:
+        """Controllers rely on the order of samples."""
+        with self.connected() as hand:
+            stamps = [hand.get_joint_state().timestamp for _ in range(SAMPLES)]
+        assert stamps == sorted(stamps)
+
+
+class CameraStreamSuite(LifecycleSuite[ICameraStream]):
+    """What every `ICameraStream` promises."""
+
+    def test_frames_carry_usable_geometry(self) -> None:
+        """Depth is in metres and the camera pose is a rigid transform."""
+        with self.connected() as camera:
+            frame = camera.get_rgbd()
+        assert isinstance(frame, RGBDFrame)
+        assert np.isfinite(frame.depth).all()
+        assert frame.depth.min() >= 0.0
+        rotation = frame.extrinsics[:3, :3]
+        np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=1e-6)
+        np.testing.assert_allclose(frame.extrinsics[3], [0, 0, 0, 1], atol=0)
+
+    def test_intrinsics_are_those_of_the_frames(self) -> None:
+        """The camera matrix asked for is the one the frames come with."""
+        with self.connected() as camera:
+            matrix = camera.get_intrinsics()
+            frame = camera.get_rgbd()
+        np.testing.assert_allclose(matrix, frame.intrinsics)
+        assert matrix[0, 0] > 0
+        assert matrix[1, 1] > 0
+
+    def test_orientation_never_leaves_the_neck_s_range(self) -> None:
+        """Looking further than the neck goes ends at its limit, not in an error."""
+        with self.connected() as camera:
+            camera.set_orientation(100.0, -100.0)
+            pan, tilt = camera.get_orientation()
+        assert abs(pan) <= np.pi
+        assert abs(tilt) <= np.pi
+
+    def test_a_closed_camera_gives_no_frames(self) -> None:
+        """An old picture must not pass for a live one."""
+        camera = self.create()
+        with pytest.raises(DeviceNotConnectedError):
+            camera.get_rgbd()

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Configuration: one YAML file, or the Hydra tree, as one frozen dataclass.
+
+Past these two functions nobody sees a dict or a string key, and whatever is wrong is a
+ConfigError that names the file and line (or the override), the key, the value, and what would
+have been right.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from hydra.core.override_parser.types import Override
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from teleop_system.exceptions import ConfigError, suggestion
+from teleop_system.utils.hydra_tree import (
+    compose_tree,
+    is_group,
+    list_options,
+    parse_overrides,
+    require_options,
+)
+from teleop_system.utils.schema import SchemaReader
+from teleop_system.utils.yaml_sources import SourceFile, Sources, yaml_problem
+
+T = TypeVar("T")
+
+
+def load_config(schema: type[T], path: Path | str, overrides: Sequence[str] = ()) -> T:
+    """Return a YAML file as an instance of the dataclass `schema`.
+
+    Args:
+        schema: Dataclass whose fields, types and `__post_init__` say what is valid.
+        path: The file; an empty one gives the defaults.
+        overrides: Changes such as "solver.damping=1e-3", the last one winning.
+
+    Raises:
+        ConfigError: If the file or an override cannot be used, with the reason and its place.
+    """
+    path = Path(path)
+    parsed = parse_overrides(overrides)
+    sources = Sources(path, [SourceFile(path)], _origins(parsed))
+    config = _read_yaml(path)
+    _require_keys(schema, parsed, sources)
+    for override in parsed:
+        if override.is_delete():
+            raise ConfigError(f"override {override.input_line!r}: a file's key cannot be deleted")
+        OmegaConf.update(config, override.key_or_group, override.value(), force_add=True)
+    return SchemaReader(sources.locate).read(schema, _resolved(config, sources))
+
+
+def compose_config(
+    schema: type[T],
+    config_dir: Path | str,
+    name: str = "default",
+    overrides: Sequence[str] = (),
+) -> T:
+    """Return the Hydra tree below `config_dir` as an instance of the dataclass `schema`.
+
+    Args:
+        schema: Dataclass whose fields, types and `__post_init__` say what is valid.
+        config_dir: Folder with the main file and one folder per group.
+        name: The main file, without its suffix.
+        overrides: What Hydra's command line takes: "group=option", "key=value" and the rest
+            of its grammar. A key need not be in a file already, only in the schema.
+
+    Raises:
+        ConfigError: If the tree or an override cannot be used, with the reason and its place.
+    """
+    root = Path(config_dir).resolve()
+    main = root / f"{name}.yaml"
+    if not main.is_file():
+        raise ConfigError(f"{main}: no such file{suggestion(name, list_options(root))}")
+    parsed = parse_overrides(overrides)
+    values = [override for override in parsed if not is_group(root, override)]
+    for override in parsed:
+        if is_group(root, override):
+            require_options(root, override)
+    _require_keys(schema, values, Sources(main, (), _origins(values)))
+    config, files = compose_tree(root, name, parsed)
+    sources = Sources(main, files, _origins(values))
+    return SchemaReader(sources.locate).read(schema, _resolved(config, sources))
+
+
+def _read_yaml(path: Path) -> DictConfig:
+    """Return the contents of a file that must hold keys and values, or nothing."""
+    try:
+        config = OmegaConf.load(path)
+    except yaml.YAMLError as error:
+        raise yaml_problem(error, path) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not a text file in UTF-8") from error
+    except OSError as error:
+        raise ConfigError(f"{path}: {_reason(error)}") from error
+    if not isinstance(config, DictConfig):
+        raise ConfigError(f"{path}: should hold keys and values, got a list")
+    return config
+
+
+def _reason(error: OSError) -> str:
+    return "no such file" if isinstance(error, FileNotFoundError) else str(error.strerror or error)
+
+
+def _origins(overrides: Sequence[Override]) -> list[tuple[str, str]]:
+    return [(override.key_or_group, str(override.input_line)) for override in overrides]
+
+
+def _require_keys(schema: type[Any], overrides: Sequence[Override], sources: Sources) -> None:
+    """Raise ConfigError for the first override whose key the schema does not have."""
+    reader = SchemaReader(sources.locate)
+    for override in overrides:
+        problem = reader.problem_with_key(schema, override.key_or_group)
+        if problem is not None:
+            raise ConfigError(problem)
+
+
+def _resolved(config: DictConfig, sources: Sources) -> Mapping[Any, Any]:
+    """Return plain values, every ${reference} followed and none left open."""
+    try:
+        data = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
+    except OmegaConfBaseException as error:
+        key = str(error.full_key or "")
+        # The further lines of the message describe OmegaConf's nodes, not the user's file.
+        reason = str(error.msg or error).splitlines()[0]
+        raise ConfigError(f"{sources.locate(key)}: {key}: {reason}") from error
+    assert isinstance(data, dict)
+    return data

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of topics and services, and the QoS they use; importable without ROS 2."""
+
+import enum
+import importlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from teleop_system.exceptions import ConfigError, MissingExtraError, UnknownNameError
+
+if TYPE_CHECKING:
+    from rclpy.qos import QoSProfile
+
+_NAME = re.compile(r"(/[A-Za-z_][A-Za-z0-9_]*)+")
+
+
+class TopicNames:
+    """Every topic and service, named once; the values are absolute and without prefix."""
+
+    RIGHT_TRACKER = "/master/tracker/right"
+    LEFT_TRACKER = "/master/tracker/left"
+    WAIST_TRACKER = "/master/tracker/waist"
+    RIGHT_FOOT_TRACKER = "/master/tracker/right_foot"
+    LEFT_FOOT_TRACKER = "/master/tracker/left_foot"
+    HMD_ORIENTATION = "/master/hmd/orientation"
+    LEFT_HAND_JOINTS = "/master/hand/left/joints"
+    RIGHT_HAND_JOINTS = "/master/hand/right/joints"
+
+    LEFT_ARM_CMD = "/slave/arm/left/joint_cmd"
+    RIGHT_ARM_CMD = "/slave/arm/right/joint_cmd"
+    TORSO_CMD = "/slave/torso/joint_cmd"
+    LEFT_HAND_CMD = "/slave/hand/left/joint_cmd"
+    RIGHT_HAND_CMD = "/slave/hand/right/joint_cmd"
+    BASE_CMD_VEL = "/slave/base/cmd_vel"
+    BASE_ODOM = "/slave/base/odom"
+    CAMERA_PAN_TILT_CMD = "/slave/camera/pan_tilt_cmd"
+    CAMERA_COLOR_IMAGE = "/slave/camera/color/image_raw"
+    CAMERA_DEPTH_IMAGE = "/slave/camera/depth/image_raw"
+    CAMERA_INFO = "/slave/camera/camera_info"
+    IMU = "/slave/imu"
+    FORCE_TORQUE = "/slave/ft"
+    JOINT_STATES = "/mujoco/joint_states"
+
+    CLOCK = "/clock"
+    STATUS = "/teleop/status"
+    DIAGNOSTICS = "/diagnostics"
+    CLUTCH = "/teleop/clutch"
+
+    ESTOP = "/teleop/estop"
+    RESET_ESTOP = "/teleop/reset_estop"
+    ENGAGE = "/teleop/engage"
+    DISENGAGE = "/teleop/disengage"
+    CALIBRATE = "/teleop/calibrate"
+    START_PLAYBACK = "/teleop/start_playback"
+    STOP_PLAYBACK = "/teleop/stop_playback"
+    SIMULATION_PAUSE = "/mujoco/pause"
+    SIMULATION_RESUME = "/mujoco/resume"
+    SIMULATION_STEP = "/mujoco/step"
+    SIMULATION_RESET = "/mujoco/reset"
+
+    @classmethod
+    def tracker(cls, role: str | enum.Enum) -> str:
+        """Return the topic of a tracker by its role, a `TrackerRole` or its value.
+
+        The head is not among them: it sends its orientation only, on `HMD_ORIENTATION`.
+        """
+        topics = {
+            "right_hand": cls.RIGHT_TRACKER,
+            "left_hand": cls.LEFT_TRACKER,
+            "waist": cls.WAIST_TRACKER,
+            "right_foot": cls.RIGHT_FOOT_TRACKER,
+            "left_foot": cls.LEFT_FOOT_TRACKER,
+        }
+        return _look_up("tracker topic", role, topics)
+
+    @classmethod
+    def arm_command(cls, side: str | enum.Enum) -> str:
+        """Return the command topic of an arm or the torso, by `ArmSide` or its value."""
+        topics = {"left": cls.LEFT_ARM_CMD, "right": cls.RIGHT_ARM_CMD, "torso": cls.TORSO_CMD}
+        return _look_up("arm command topic", side, topics)
+
+    @classmethod
+    def hand_command(cls, side: str) -> str:
+        """Return the command topic of the "left" or "right" robot hand."""
+        topics = {"left": cls.LEFT_HAND_CMD, "right": cls.RIGHT_HAND_CMD}
+        return _look_up("hand command topic", side, topics)
+
+    @classmethod
+    def hand_joints(cls, side: str) -> str:
+        """Return the topic of the operator's "left" or "right" finger angles."""
+        topics = {"left": cls.LEFT_HAND_JOINTS, "right": cls.RIGHT_HAND_JOINTS}
+        return _look_up("hand input topic", side, topics)
+
+    @classmethod
+    def imu(cls, sensor: str) -> str:
+        """Return the topic of the inertial sensor with this name in the robot model."""
+        return f"{cls.IMU}/{sensor}"
+
+    @classmethod
+    def force_torque(cls, sensor: str) -> str:
+        """Return the topic of the force/torque sensor with this name in the robot model."""
+        return f"{cls.FORCE_TORQUE}/{sensor}"
+
+    @classmethod
+    def with_prefix(cls, topic: str, prefix: str = "") -> str:
+        """Return `topic` below `prefix`, so that several robots can share one network.
+
+        `/clock` and `/diagnostics` stay where ROS 2's own tools look for them.
+
+        Raises:
+            ConfigError: If the result is not a name ROS 2 accepts.
+        """
+        stem = prefix.strip("/")
+        if not stem or topic in (cls.CLOCK, cls.DIAGNOSTICS):
+            return topic
+        name = f"/{stem}{topic}"
+        if not _NAME.fullmatch(name):
+            raise ConfigError(
+                f"topic_prefix {prefix!r} must be made of letters, digits, '_' and '/', "
+                "with no part that starts with a digit"
+            )
+        return name
+
+
+class QoSPreset(enum.Enum):
+    """How a topic is delivered: by what it carries."""
+
+    SENSOR_DATA = "sensor_data"
+    """The newest sample only: best effort, volatile, depth 1."""
+    COMMAND = "command"
+    """The newest command, delivered: reliable, volatile, depth 1."""
+    STATUS = "status"
+    """Facts a late listener needs too: reliable, transient local, depth 10."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Delivery:
+    """The fields of a QoS profile, by the names rclpy gives their values."""
+
+    reliability: str
+    durability: str
+    depth: int
+
+
+_DELIVERY = {
+    QoSPreset.SENSOR_DATA: _Delivery("BEST_EFFORT", "VOLATILE", 1),
+    QoSPreset.COMMAND: _Delivery("RELIABLE", "VOLATILE", 1),
+    QoSPreset.STATUS: _Delivery("RELIABLE", "TRANSIENT_LOCAL", 10),
+}
+
+
+def is_ros_available() -> bool:
+    """Whether rclpy can be imported here, from a wheel or from a sourced ROS 2."""
+    try:
+        importlib.import_module("rclpy.qos")
+    except ImportError:
+        return False
+    return True
+
+
+def get_qos_profile(preset: QoSPreset) -> "QoSProfile":
+    """Return the QoS profile of a preset.
+
+    Raises:
+        MissingExtraError: If there is no rclpy.
+    """
+    try:
+        from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+    except ImportError as error:
+        raise MissingExtraError("rclpy (or a sourced ROS 2)", "ros") from error
+    delivery = _DELIVERY[preset]
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=delivery.depth,
+        reliability=ReliabilityPolicy[delivery.reliability],
+        durability=DurabilityPolicy[delivery.durability],
+    )
+
+
+def _look_up(kind: str, key: str | enum.Enum, topics: Mapping[str, str]) -> str:
+    name = str(key.value if isinstance(key, enum.Enum) else key)
+    if name not in topics:
+        raise UnknownNameError(kind, name, topics)
+    return topics[name]
