@@ -20,6 +20,7 @@ EXTRAS = {
         "daqp>=0.7",
         "proxsuite>=0.7",
         "ruckig>=0.14",
+        "scipy>=1.10",
     ],
     "ros": [
         "ros-rclpy[fastrtps]",

@@ -48,7 +48,7 @@ system_ros() {
 }
 
 # A person at a terminal sees pip's progress; a log file does not need it.
-if [ -t 1 ]; then quiet=""; else quiet="--quiet"; fi
+if [ -t 1 ]; then quiet=""; else quiet="-qq"; fi
 
 pip_install() {
     "$venv/bin/python" -m pip install ${quiet:+"$quiet"} --disable-pip-version-check "$@"
@@ -56,12 +56,9 @@ pip_install() {
 
 main() {
     install_system_libraries
-    constraint=""
     distro=$(system_ros)
     if [ -n "$distro" ]; then
         extras=$(echo "$extras" | sed 's/\bros\b//g; s/,,*/,/g; s/^,//; s/,$//')
-        # The message packages of these distributions are compiled against NumPy 1.
-        constraint="numpy<2"
         say "using ROS 2 $distro of this machine; its wheels are not installed"
         if [ -z "${ROS_DISTRO:-}" ]; then
             say "to use it, type first: source /opt/ros/$distro/setup.bash"
@@ -73,7 +70,7 @@ main() {
     fi
     say "installing teleop_system[$extras] (about 1.3 GB the first time, a few minutes)"
     pip_install --upgrade pip
-    pip_install --editable ".[$extras]" ${constraint:+"$constraint"}
+    pip_install --editable ".[$extras]"
     say "done"
 }
 

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One small registry for every class that a configuration file can name.
+
+Our own classes stand in `_BUILT_IN`; a third party adds one by installing a package whose
+metadata has an entry point in the group `teleop_system.<kind>`, without touching ours:
+
+    [project.entry-points."teleop_system.solver"]
+    my_solver = "my_package.my_module:MySolver"
+
+Nothing is imported before it is asked for, so listing names costs nothing and needs no extra.
+"""
+
+import importlib
+from importlib import metadata
+from typing import Any
+
+from teleop_system.exceptions import RegistryError, UnknownNameError
+
+_BUILT_IN: dict[str, dict[str, str]] = {
+    "tracker": {
+        "simulated": "teleop_system.simulators.simulated_tracker:SimulatedTracker",
+    },
+    "hand_input": {
+        "simulated": "teleop_system.simulators.simulated_hand:SimulatedHand",
+    },
+    "simulator": {
+        "mujoco": "teleop_system.simulators.mujoco_sim:MuJoCoSimulator",
+    },
+    "solver": {
+        "qp": "teleop_system.solvers.qp_ik_solver:QPIKSolver",
+        "pink": "teleop_system.solvers.pink_ik_solver:PinkIKSolver",
+        "dls": "teleop_system.solvers.dls_solver:DLSSolver",
+        "proportional": "teleop_system.solvers.proportional_mapper:ProportionalMapper",
+    },
+    "retargeter": {},
+    "robot": {},
+    "robot_side": {},
+}
+
+
+def kinds() -> tuple[str, ...]:
+    """Return the kinds of thing that can be registered."""
+    return tuple(_BUILT_IN)
+
+
+def names(kind: str) -> tuple[str, ...]:
+    """Return the registered names of a kind, sorted; ours and those of installed packages."""
+    return tuple(sorted(_targets(kind)))
+
+
+def find(kind: str, name: str) -> Any:
+    """Return what a name stands for: a class, or for a robot the folder of its models.
+
+    Raises:
+        UnknownNameError: The kind or the name is not registered.
+        RegistryError: The name is registered, but its module or class cannot be loaded.
+    """
+    targets = _targets(kind)
+    if name not in targets:
+        raise UnknownNameError(kind, name, sorted(targets))
+    module_name, _, attribute = targets[name].partition(":")
+    try:
+        module = importlib.import_module(module_name)
+        return getattr(module, attribute)
+    except (ImportError, AttributeError) as error:
+        raise RegistryError(
+            f"{kind} {name!r} is registered as {targets[name]!r}, which cannot be loaded: {error}"
+        ) from error
+
+
+def create(kind: str, name: str, *args: Any, **kwargs: Any) -> Any:
+    """Return a new instance of the class registered under a name."""
+    return find(kind, name)(*args, **kwargs)
+
+
+def _targets(kind: str) -> dict[str, str]:
+    if kind not in _BUILT_IN:
+        raise UnknownNameError("kind of plug-in", kind, _BUILT_IN)
+    installed = {
+        point.name: point.value for point in metadata.entry_points(group=f"teleop_system.{kind}")
+    }
+    # Ours win, so that no installed package can silently replace a part of the command path.
+    return installed | _BUILT_IN[kind]

@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles an MJCF file and lists what it holds, so that nobody else needs to ask MuJoCo."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from teleop_system.exceptions import MissingExtraError, ModelError
+from teleop_system.robots.description import Actuator
+
+if TYPE_CHECKING:
+    import mujoco
+
+JOINT_KINDS = ("free", "ball", "slide", "hinge")  # In the order of MuJoCo's mjtJoint.
+
+
+@dataclass(frozen=True, slots=True)
+class MjcfBody:
+    """One body, seen in the pose the file is written in.
+
+    Attributes:
+        name: Its name; empty where the file gives none.
+        parent: Index of its parent; the world is body 0.
+        position: Origin in the world in [m].
+        extent: Distance in [m] from the origin to the far side of its farthest shape.
+        radius: Radius of its largest round shape in [m], zero without one.
+    """
+
+    name: str
+    parent: int
+    position: tuple[float, float, float]
+    extent: float
+    radius: float
+
+
+@dataclass(frozen=True, slots=True)
+class MjcfJoint:
+    """One joint, seen in the pose the file is written in.
+
+    Attributes:
+        name: Its name; empty where the file gives none.
+        kind: "hinge", "slide", "ball" or "free".
+        body: Index of the body it moves.
+        axis: Axis in the world.
+        lower: Smallest position in [rad] or [m]; minus infinity where it is not limited.
+        upper: Largest position in [rad] or [m]; infinity where it is not limited.
+        velocity: Largest speed a velocity motor can be asked for, in [rad/s], or None.
+        effort: Largest torque or force of its motors, in [N m] or [N], or None.
+    """
+
+    name: str
+    kind: str
+    body: int
+    axis: tuple[float, float, float]
+    lower: float
+    upper: float
+    velocity: float | None
+    effort: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class MjcfModel:
+    """The contents of a compiled MJCF file.
+
+    Attributes:
+        path: The file.
+        bodies: Bodies in the order of the file, the world first.
+        joints: Joints in the order of the file.
+        actuators: Motors that drive a hinge or slide joint, in the order of the file.
+        driven: Names of the joints that a motor drives, directly or through a tendon.
+        sites: Body of every named site.
+        cameras: Body of every named camera.
+        keyframes: Joint positions of every keyframe, by name.
+        mass: Mass of everything in [kg].
+    """
+
+    path: Path
+    bodies: tuple[MjcfBody, ...]
+    joints: tuple[MjcfJoint, ...]
+    actuators: tuple[Actuator, ...]
+    driven: tuple[str, ...]
+    sites: Mapping[str, int] = field(default_factory=dict)
+    cameras: Mapping[str, int] = field(default_factory=dict)
+    keyframes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    mass: float = 0.0
+
+    def joint(self, name: str) -> MjcfJoint | None:
+        """Return a joint by name, or None."""
+        return next((joint for joint in self.joints if joint.name == name), None)
+
+    def body_names(self) -> tuple[str, ...]:
+        """Return the names of all named bodies but the world."""
+        return tuple(body.name for body in self.bodies[1:] if body.name)
+
+    def ancestors(self, body: int) -> Iterator[int]:
+        """Yield a body and all it hangs from, the world last."""
+        while body != 0:
+            yield body
+            body = self.bodies[body].parent
+        yield 0
+
+    def subtree(self, body: int) -> tuple[int, ...]:
+        """Return a body and all that hangs from it."""
+        # A parent always stands before its children in the file's order.
+        inside = {body}
+        for index in range(body + 1, len(self.bodies)):
+            if self.bodies[index].parent in inside:
+                inside.add(index)
+        return tuple(sorted(inside))
+
+
+def compile_mjcf(path: Path) -> "mujoco.MjModel":
+    """Compile an MJCF file with MuJoCo.
+
+    Raises:
+        MissingExtraError: MuJoCo is not installed.
+        ModelError: The file is missing or MuJoCo rejects it; the message is MuJoCo's.
+    """
+    try:
+        import mujoco
+    except ImportError as error:
+        raise MissingExtraError("mujoco", "sim") from error
+    if not path.is_file():
+        raise ModelError("there is no such file", path)
+    try:
+        return mujoco.MjModel.from_xml_path(str(path))
+    except ValueError as error:
+        reason = " ".join(str(error).split())
+        raise ModelError(f"MuJoCo cannot load it: {reason}", path) from error
+
+
+def read_mjcf(path: Path) -> MjcfModel:
+    """Compile an MJCF file and list its contents.
+
+    Raises:
+        MissingExtraError: MuJoCo is not installed.
+        ModelError: The file is missing or MuJoCo rejects it; the message is MuJoCo's.
+    """
+    model = compile_mjcf(path)
+    import mujoco
+
+    data = mujoco.MjData(model)
+    mujoco.mj_kinematics(model, data)
+    drives = list(_drives(model))
+    names = [model.joint(index).name for index in range(model.njnt)]
+    return MjcfModel(
+        path,
+        bodies=tuple(_body(model, data, index) for index in range(model.nbody)),
+        joints=tuple(_joint(model, data, index, drives) for index in range(model.njnt)),
+        actuators=tuple(
+            Actuator(model.actuator(index).name, names[joints[0]], _kind(model, index))
+            for index, joints in drives
+        ),
+        driven=tuple(
+            name
+            for index, name in enumerate(names)
+            if any(index in joints for _, joints in drives)
+        ),
+        sites=_owners(model, model.nsite, model.site),
+        cameras=_owners(model, model.ncam, model.camera),
+        keyframes={
+            model.key(index).name or f"key_{index}": _positions(model, model.key_qpos[index])
+            for index in range(model.nkey)
+        },
+        mass=float(model.body_mass.sum()),
+    )
+
+
+def _drives(model: "mujoco.MjModel") -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield every motor with the hinge and slide joints it drives."""
+    import mujoco
+
+    direct = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+    for index in range(model.nu):
+        target = int(model.actuator_trnid[index, 0])
+        if model.actuator_trntype[index] in direct:
+            joints: tuple[int, ...] = (target,)
+        elif model.actuator_trntype[index] == int(mujoco.mjtTrn.mjTRN_TENDON):
+            start = model.tendon_adr[target]
+            wraps = range(start, start + model.tendon_num[target])
+            joints = tuple(
+                int(model.wrap_objid[wrap])
+                for wrap in wraps
+                if model.wrap_type[wrap] == int(mujoco.mjtWrap.mjWRAP_JOINT)
+            )
+        else:
+            joints = ()
+        joints = tuple(j for j in joints if JOINT_KINDS[model.jnt_type[j]] in ("hinge", "slide"))
+        if joints:
+            yield index, joints
+
+
+def _kind(model: "mujoco.MjModel", actuator: int) -> str:
+    """Tell from the gains what the control signal of a motor means."""
+    import mujoco
+
+    if model.actuator_biastype[actuator] != int(mujoco.mjtBias.mjBIAS_AFFINE):
+        return "effort"
+    _, stiffness, damping = model.actuator_biasprm[actuator, :3]
+    if stiffness != 0.0:
+        return "position"
+    return "velocity" if damping != 0.0 else "effort"
+
+
+def _body(model: "mujoco.MjModel", data: "mujoco.MjData", index: int) -> MjcfBody:
+    import mujoco
+
+    round_types = (
+        int(mujoco.mjtGeom.mjGEOM_SPHERE),
+        int(mujoco.mjtGeom.mjGEOM_CYLINDER),
+        int(mujoco.mjtGeom.mjGEOM_CAPSULE),
+    )
+    first = model.body_geomadr[index]
+    geoms = range(first, first + model.body_geomnum[index]) if first >= 0 else range(0)
+    extents = [math.hypot(*model.geom_pos[g]) + float(model.geom_rbound[g]) for g in geoms]
+    radii = [float(model.geom_size[g, 0]) for g in geoms if model.geom_type[g] in round_types]
+    return MjcfBody(
+        model.body(index).name,
+        int(model.body_parentid[index]),
+        _triple(data.xpos[index]),
+        extent=max(extents, default=0.0),
+        radius=max(radii, default=0.0),
+    )
+
+
+def _joint(
+    model: "mujoco.MjModel",
+    data: "mujoco.MjData",
+    index: int,
+    drives: Iterable[tuple[int, tuple[int, ...]]],
+) -> MjcfJoint:
+    limited = bool(model.jnt_limited[index])
+    motors = [motor for motor, joints in drives if joints[0] == index]
+    return MjcfJoint(
+        model.joint(index).name,
+        JOINT_KINDS[model.jnt_type[index]],
+        int(model.jnt_bodyid[index]),
+        _triple(data.xaxis[index]),
+        lower=float(model.jnt_range[index, 0]) if limited else -math.inf,
+        upper=float(model.jnt_range[index, 1]) if limited else math.inf,
+        velocity=_speed(model, motors),
+        effort=_effort(model, index, motors),
+    )
+
+
+def _speed(model: "mujoco.MjModel", motors: Iterable[int]) -> float | None:
+    speeds = [
+        _largest(model.actuator_ctrlrange[motor]) / abs(float(model.actuator_gear[motor, 0]))
+        for motor in motors
+        if _kind(model, motor) == "velocity" and model.actuator_ctrllimited[motor]
+    ]
+    return min(speeds, default=None)
+
+
+def _effort(model: "mujoco.MjModel", joint: int, motors: Iterable[int]) -> float | None:
+    efforts = [
+        _largest(model.actuator_forcerange[motor]) * abs(float(model.actuator_gear[motor, 0]))
+        for motor in motors
+        if model.actuator_forcelimited[motor]
+    ]
+    if model.jnt_actfrclimited[joint]:
+        efforts.append(_largest(model.jnt_actfrcrange[joint]))
+    return min((effort for effort in efforts if effort > 0.0), default=None)
+
+
+def _largest(values: Iterable[float]) -> float:
+    return max(abs(float(value)) for value in values)
+
+
+def _owners(model: "mujoco.MjModel", count: int, access: Any) -> dict[str, int]:
+    """Return the body of every named site or camera."""
+    items = (access(index) for index in range(count))
+    return {item.name: int(item.bodyid[0]) for item in items if item.name}
+
+
+def _positions(model: "mujoco.MjModel", qpos: Iterable[float]) -> dict[str, float]:
+    values = list(qpos)
+    return {
+        model.joint(index).name: float(values[model.jnt_qposadr[index]])
+        for index in range(model.njnt)
+        if JOINT_KINDS[model.jnt_type[index]] in ("hinge", "slide") and model.joint(index).name
+    }
+
+
+def _triple(values: Iterable[float]) -> tuple[float, float, float]:
+    x, y, z = (float(value) for value in values)
+    return x, y, z

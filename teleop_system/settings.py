@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The settings of a whole session: the schema of the tree in `config/`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from teleop_system.exceptions import ConfigError
+from teleop_system.utils.config_loader import compose_config
+from teleop_system.utils.paths import config_dir
+from teleop_system.utils.validators import (
+    require_in_range,
+    require_non_negative,
+    require_positive,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RobotSettings:
+    """Which robot, where, and how it stands at the start."""
+
+    name: str = "rby1"
+    """A robot of `teleop robots`, or the path of a folder with a model."""
+    initial_pose: str | None = None
+    """Named pose it starts in; null leaves the choice to the model."""
+    scene: str | None = "auto"
+    """Surroundings from `models/scenes`, an MJCF file, "auto" (a floor if needed) or null."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationSettings:
+    """How the world is simulated and drawn."""
+
+    name: str = "mujoco"
+    """Registered name of the simulator."""
+    timestep: float = 0.002
+    """Physics step in [s]."""
+    real_time: bool = True
+    """Wait for the wall clock; false runs as fast as the machine can."""
+    seed: int = 0
+    """Seed of everything random in the simulator."""
+    render: bool = True
+    """Whether pictures may be asked for."""
+    width: int = 640
+    """Columns of a picture in [px]."""
+    height: int = 480
+    """Rows of a picture in [px]."""
+
+    def __post_init__(self) -> None:
+        require_in_range(self, "timestep", 1e-5, 0.02, unit="s")
+        require_non_negative(self, "seed")
+        require_in_range(self, "width", 1, 8192, unit="px")
+        require_in_range(self, "height", 1, 8192, unit="px")
+
+
+@dataclass(frozen=True, slots=True)
+class ArmSettings:
+    """The arm and torso control loop."""
+
+    rate: float = 100.0
+    """Control frequency in [Hz]."""
+
+    def __post_init__(self) -> None:
+        require_in_range(self, "rate", 1.0, 1000.0, unit="Hz")
+
+
+@dataclass(frozen=True, slots=True)
+class ChainWeights:
+    """How much a chain's target counts against the others."""
+
+    position_weight: float = 1.0
+    """Cost of a position error in [1/m]; 0 leaves the position free."""
+    orientation_weight: float = 0.5
+    """Cost of an orientation error in [1/rad]; 0 leaves the orientation free."""
+
+    def __post_init__(self) -> None:
+        require_non_negative(self, "position_weight", "orientation_weight")
+
+
+@dataclass(frozen=True, slots=True)
+class SolverSettings:
+    """Which inverse kinematics, and what it weighs against what."""
+
+    name: str = "qp"
+    """Registered name of the solver."""
+    backend: Literal["auto", "daqp", "proxqp", "osqp"] = "auto"
+    """QP library; "auto" takes the first that is installed."""
+    chains: dict[str, ChainWeights] = field(default_factory=dict)
+    """Weights by name or, failing that, by kind of chain: arm, torso, finger."""
+    posture_weight: float = 0.005
+    """Cost of leaving the posture target in [1/rad]."""
+    posture_speed: float = 0.5
+    """Rate at which the posture target is approached in [1/s]."""
+    damping: float = 1e-6
+    """Cost of joint motion, squared, in [1/rad^2]."""
+    adaptive_damping: float = 2.0
+    """Factor of the further damping that grows with a chain's error."""
+    position_tolerance: float = 1e-3
+    """Largest position error that counts as success in [m]."""
+    orientation_tolerance: float = 1e-2
+    """Largest orientation error that counts as success in [rad]."""
+    collision_slow: float = 0.05
+    """Distance between links below which they approach ever more slowly in [m]."""
+    collision_stop: float = 0.01
+    """Distance at which they no longer approach each other in [m]."""
+    collision_speed: float = 0.5
+    """Greatest speed of approach at `collision_slow` in [m/s]."""
+
+    def __post_init__(self) -> None:
+        require_non_negative(self, "posture_weight", "damping", "adaptive_damping")
+        require_positive(self, "posture_speed", "position_tolerance", "orientation_tolerance")
+        require_positive(self, "collision_stop", "collision_speed")
+        if not self.collision_slow > self.collision_stop:
+            raise ConfigError(
+                f"collision_slow must exceed collision_stop = {self.collision_stop}, "
+                f"got {self.collision_slow!r}"
+            )
+
+    def weights_of(self, chain: str, kind: str) -> ChainWeights:
+        """Return the weights of a chain: those of its name, of its kind, or the defaults."""
+        return self.chains.get(chain) or self.chains.get(kind) or ChainWeights()
+
+    def options(self) -> Mapping[str, Any]:
+        """Return what `IIKSolver.initialize` takes by keyword; chains come from the robot."""
+        return {name: getattr(self, name) for name in _SOLVER_OPTIONS}
+
+
+_SOLVER_OPTIONS = (
+    "backend",
+    "posture_weight",
+    "posture_speed",
+    "damping",
+    "adaptive_damping",
+    "position_tolerance",
+    "orientation_tolerance",
+    "collision_slow",
+    "collision_stop",
+    "collision_speed",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorSettings:
+    """The simulated person."""
+
+    motion: Literal["human", "sinusoid"] = "human"
+    """Smooth reaching movements, or one sine per hand."""
+    seed: int = 0
+    """Seed of the movements."""
+    duration: float | None = 30.0
+    """Length of the session in [s]; null goes on until stopped."""
+    amplitude: float | None = None
+    """Largest displacement of a hand in [m]; null takes the motion's own."""
+    frequency: float | None = None
+    """Reaches, or periods of the sine, per second in [Hz]; null takes the motion's own."""
+
+    def __post_init__(self) -> None:
+        require_non_negative(self, "seed")
+        if self.duration is not None:
+            require_positive(self, "duration")
+        if self.amplitude is not None:
+            require_in_range(self, "amplitude", 0.0, 1.0, unit="m")
+        if self.frequency is not None:
+            require_in_range(self, "frequency", 0.01, 5.0, unit="Hz")
+
+
+@dataclass(frozen=True, slots=True)
+class TeleopSettings:
+    """Everything that `config/` can say."""
+
+    seed: int = 0
+    """One seed for all that is random, unless a section has its own."""
+    robot: RobotSettings = field(default_factory=RobotSettings)
+    simulation: SimulationSettings = field(default_factory=SimulationSettings)
+    arm: ArmSettings = field(default_factory=ArmSettings)
+    solver: SolverSettings = field(default_factory=SolverSettings)
+    operator: OperatorSettings = field(default_factory=OperatorSettings)
+
+    def __post_init__(self) -> None:
+        require_non_negative(self, "seed")
+        if self.arm.rate * self.simulation.timestep > 1.0 + 1e-9:
+            raise ConfigError(
+                f"simulation.timestep = {self.simulation.timestep} s is longer than the period "
+                f"of arm.rate = {self.arm.rate} Hz"
+            )
+
+
+def load_settings(
+    overrides: Sequence[str] = (), folder: Path | str | None = None
+) -> TeleopSettings:
+    """Return the settings of `config/` with `group=option` and `key=value` overrides applied.
+
+    Args:
+        overrides: As typed on a command line, the last one winning.
+        folder: Another tree than the one `config_dir()` finds.
+
+    Raises:
+        ConfigError: If the tree or an override cannot be used, with the reason and its place.
+    """
+    return compose_config(TeleopSettings, folder or config_dir(), overrides=overrides)

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The moving part of a robot model: joints by name, limits, forward kinematics, Jacobians.
+
+Inside, everything is in Pinocchio's order of joints; `to_internal()` and `external_order` turn
+the order of `joint_names`, which callers see, into it and back.
+"""
+
+import math
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from numpy.typing import NDArray
+
+from teleop_system.exceptions import ConfigError, UnknownNameError
+from teleop_system.solvers.model_loader import (
+    find_frame,
+    joints_towards,
+    load_model,
+    movable_joints,
+    posture_vector,
+    reduce_model,
+)
+from teleop_system.solvers.motion_bounds import JointLimitArrays
+from teleop_system.solvers.options import LimitsByName, SolverOptions
+
+Array = NDArray[np.float64]
+
+DEFAULT_VELOCITY = math.pi
+"""Greatest speed of a joint for which neither model nor options give one in [rad/s]."""
+DEFAULT_ACCELERATION = 10.0
+"""Greatest acceleration of a joint for which the options give none in [rad/s^2]."""
+
+
+class KinematicModel:
+    """A Pinocchio model reduced to the joints that a solver moves.
+
+    Attributes:
+        model: The reduced Pinocchio model.
+        geometry: Its collision geometry.
+        joint_names: Joints in the caller's order.
+        limits: Limits of the joints, internal order.
+        posture: The reference posture of the joints, internal order.
+        external_order: Where each joint of `joint_names` stands internally.
+        frames: Frame index of every chain, in the order of the options.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], options: SolverOptions) -> None:
+        full, geometry = load_model(path)
+        if not options.chains:
+            raise ConfigError("a solver needs at least one chain; `chains` is empty")
+        _require_joints(full, options)
+        names = options.joint_names or _joints_of_chains(full, options)
+        self.joint_names = list(names)
+        self.model, self.geometry = reduce_model(
+            full, geometry, self.joint_names, options.reference_posture
+        )
+        self.frames = [
+            find_frame(self.model, config.ee_frame) for config in options.chains.values()
+        ]
+        internal = movable_joints(self.model)
+        self._to_internal = np.array([self.joint_names.index(name) for name in internal])
+        self.external_order: NDArray[np.intp] = np.array(
+            [internal.index(name) for name in self.joint_names]
+        )
+        self._layout = _ConfigurationLayout(self.model)
+        self.limits = _limits(self.model, internal, options)
+        reference = posture_vector(full, options.reference_posture)
+        positions = [_joint_position(full, reference, name) for name in internal]
+        self.posture = np.clip(positions, self.limits.lower, self.limits.upper)
+
+    @property
+    def size(self) -> int:
+        """Number of joints."""
+        return len(self.joint_names)
+
+    def to_internal(self, joints: Array) -> Array:
+        """Return a joint vector of the caller in internal order."""
+        ordered: Array = joints[self._to_internal]
+        return ordered
+
+    def configuration(self, joints: Array) -> Array:
+        """Return Pinocchio's configuration of joint positions in internal order."""
+        return self._layout.configuration(joints)
+
+    def chain_masks(self) -> Array:
+        """Return 1 where a joint moves a chain's frame, 0 elsewhere, shape (chains, N)."""
+        return np.array([self.support(self.model.frames[f].parentJoint) for f in self.frames])
+
+    def support(self, joint: int) -> Array:
+        """Return 1 for every joint between the root and a joint, itself included, shape (N,)."""
+        mask = np.zeros(self.size)
+        for ancestor in self.model.supports[joint]:
+            if ancestor > 0:
+                mask[self.model.joints[ancestor].idx_v] = 1.0
+        return mask
+
+
+class KinematicState:
+    """Forward kinematics and Jacobians at one posture, in memory that is used again.
+
+    Attributes:
+        data: Pinocchio's data.
+        jacobian: Spatial velocities at the world's origin per joint velocity, shape (6, N):
+            linear over angular. A view that follows `update()`, as `placements` is.
+        placements: Position (3,) and rotation (3, 3) of every chain's frame.
+    """
+
+    def __init__(self, kinematics: KinematicModel) -> None:
+        self._kinematics = kinematics
+        self._model = kinematics.model
+        self.data: Any = self._model.createData()
+        self.jacobian = jacobian_view(self.data)
+        self._frames = kinematics.frames
+        self.placements = [
+            (self.data.oMf[frame].translation, self.data.oMf[frame].rotation)
+            for frame in self._frames
+        ]
+
+    def update(self, joints: Array) -> None:
+        """Compute everything for joint positions in internal order."""
+        model, data = self._model, self.data
+        pin.computeJointJacobians(model, data, self._kinematics.configuration(joints))
+        for frame in self._frames:
+            pin.updateFramePlacement(model, data, frame)
+
+
+def jacobian_view(data: Any) -> Array:
+    """Return Pinocchio's joint Jacobian as a view of shape (6, N), also where N is 1."""
+    view: Array = data.J.reshape(6, -1, order="F")
+    return view
+
+
+class _ConfigurationLayout:
+    """Where each joint's position stands in Pinocchio's configuration vector."""
+
+    def __init__(self, model: Any) -> None:
+        joints = list(model.joints)[1:]
+        self._is_plain = all(joint.nq == 1 for joint in joints)
+        self._starts = np.array([joint.idx_q for joint in joints])
+        self._circular = np.array([joint.nq == 2 for joint in joints])
+        self._vector = np.zeros(model.nq)
+
+    def configuration(self, joints: Array) -> Array:
+        if self._is_plain:
+            return joints
+        vector, circular = self._vector, self._circular
+        vector[self._starts] = np.where(circular, np.cos(joints), joints)
+        vector[self._starts[circular] + 1] = np.sin(joints[circular])
+        return vector
+
+
+def _require_joints(model: Any, options: SolverOptions) -> None:
+    known = set(movable_joints(model))
+    for option in ("position_limits", "velocity_limits", "acceleration_limits"):
+        given = getattr(options, option)
+        for name in given if isinstance(given, Mapping) else ():
+            if name not in known:
+                raise UnknownNameError(f"joint (in {option})", name, sorted(known))
+
+
+def _joints_of_chains(model: Any, options: SolverOptions) -> list[str]:
+    frames = [find_frame(model, config.ee_frame) for config in options.chains.values()]
+    names = dict.fromkeys(name for frame in frames for name in joints_towards(model, frame))
+    if not names:
+        raise ConfigError("no joint of the model moves any of the chains")
+    return list(names)
+
+
+def _joint_position(model: Any, configuration: Array, name: str) -> float:
+    joint = model.joints[model.getJointId(name)]
+    if joint.nq == 2:
+        return float(np.arctan2(configuration[joint.idx_q + 1], configuration[joint.idx_q]))
+    return float(configuration[joint.idx_q])
+
+
+def _limits(model: Any, names: list[str], options: SolverOptions) -> JointLimitArrays:
+    given = options.position_limits
+    lower, upper, velocity = [], [], []
+    for name in names:
+        joint = model.joints[model.getJointId(name)]
+        low, high = -math.inf, math.inf
+        if joint.nq == 1:
+            low = float(model.lowerPositionLimit[joint.idx_q])
+            high = float(model.upperPositionLimit[joint.idx_q])
+        low, high = given.get(name, (low, high))
+        if not low <= high:
+            raise ConfigError(f"position limits of {name!r} are reversed: {low} > {high}")
+        lower.append(low)
+        upper.append(high)
+        speed = float(model.upperVelocityLimit[joint.idx_v])
+        velocity.append(speed if 0.0 < speed < 1e3 else DEFAULT_VELOCITY)
+    speeds = dict(zip(names, velocity, strict=True))
+    accelerations = dict.fromkeys(names, DEFAULT_ACCELERATION)
+    return JointLimitArrays(
+        np.array(lower),
+        np.array(upper),
+        _overridden("velocity_limits", speeds, options.velocity_limits),
+        _overridden("acceleration_limits", accelerations, options.acceleration_limits),
+    )
+
+
+def _overridden(option: str, values: Mapping[str, float], given: LimitsByName) -> Array:
+    if isinstance(given, Mapping):
+        chosen = [float(given.get(name, value)) for name, value in values.items()]
+    else:
+        chosen = [float(given)] * len(values)
+    for name, value in zip(values, chosen, strict=True):
+        if not 0.0 < value < math.inf:
+            raise ConfigError(f"{option} of {name!r} must be positive and finite, got {value}")
+    return np.array(chosen)
