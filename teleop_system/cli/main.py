@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The `teleop` command itself: its global options and the list of its sub-commands."""
+
+from typing import Annotated
+
+import typer
+
+from teleop_system import __version__
+from teleop_system.cli import check, config, demo, doctor, robots, view
+from teleop_system.cli.errors import TeleopGroup
+
+EPILOG = (
+    "Begin with [bold]teleop demo[/], then look at [bold]teleop robots[/]. "
+    "Something missing? [bold]teleop doctor[/] knows."
+)
+
+app = typer.Typer(
+    name="teleop",
+    cls=TeleopGroup,
+    epilog=EPILOG,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def version() -> None:
+    """Print the version of the package."""
+    typer.echo(f"teleop_system {__version__}")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        version()
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show the traceback of an error (or TELEOP_DEBUG=1).")
+    ] = False,
+    show_version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Whole-body teleoperation: a person moves, and a robot moves with them."""
+    # `TeleopGroup` looks at the first; the callback of the second has done its work.
+    del debug, show_version
+
+
+# Order of the list in `teleop --help`. A new sub-command is a module beside this one with one
+# function, whose imports of anything heavy stand inside it, and one line here.
+app.command("demo")(demo.show_demo)
+app.command("robots")(robots.list_robots)
+app.command("check")(check.check_robot_command)
+app.command("view")(view.view_robot_command)
+app.command("config")(config.show_config)
+app.command("doctor")(doctor.examine_installation)
+app.command("version")(version)
+
+
+def main() -> None:
+    """Run the `teleop` command; the target of the console script."""
+    app(prog_name="teleop")

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that a URDF and an MJCF describe the same machine."""
+
+import numpy as np
+
+from teleop_system.robots.urdf import UrdfModel
+from teleop_system.robots.urdf_kinematics import link_poses
+from teleop_system.tools.robot_check.bench import Bench, Matrix, angles_between
+from teleop_system.tools.robot_check.result import Finding, failed, listed, passed, skipped
+
+NO_URDF = "there is no URDF to compare with"
+SAMPLES = 1000
+"""Random configurations that both models are compared in."""
+POSITION_TOLERANCE = 1e-6
+"""Largest distance in [m] between the same link of both models."""
+ANGLE_TOLERANCE = 1e-6
+"""Largest angle in [rad] between the same link of both models."""
+MASS_TOLERANCE = 1e-3
+"""Largest relative difference of the total mass."""
+
+
+def check_signs(bench: Bench) -> Finding:
+    """A small positive motion of a joint goes the same way in both models."""
+    urdf = bench.urdf
+    if urdf is None:
+        return skipped(NO_URDF)
+    step = 1e-3
+    names = urdf.moving_joints
+    flipped: list[str] = []
+    tilted: list[str] = []
+    for name in names:
+        child = urdf.joints[name].child
+        if child not in bench.contents.body_names():
+            continue
+        ours, theirs = _mjcf_step(bench, name, child, step), _urdf_step(urdf, name, child, step)
+        if np.abs(ours - theirs).max() > 1e-3 * step:
+            back = _urdf_step(urdf, name, child, -step)
+            (flipped if np.abs(ours - back).max() < 1e-3 * step else tilted).append(name)
+    if flipped:
+        return failed(f"opposite sign: {listed(flipped)}", "negate their axis in one of the files")
+    if tilted:
+        return failed(f"other axis: {listed(tilted)}", "give them the same axis in both files")
+    return passed(f"{len(names)} joints turn the same way in URDF and MJCF")
+
+
+def check_kinematics(bench: Bench) -> Finding:
+    """Every common link is at the same place in both models, wherever the joints are."""
+    urdf = bench.urdf
+    if urdf is None:
+        return skipped(NO_URDF)
+    common = [link for link in urdf.masses if link in bench.contents.body_names()]
+    if not common:
+        return failed(
+            "no body of the MJCF is named like a link of the URDF",
+            "give bodies and links the same names",
+        )
+    independent = [name for name in urdf.moving_joints if urdf.joints[name].mimics is None]
+    samples = bench.sample(independent, SAMPLES)
+    root = _root_pose(bench, urdf, common[0])
+    expected = link_poses(urdf, samples)
+    theirs = root @ np.stack([expected[link] for link in common], axis=1)  # (N, links, 4, 4)
+    ours = _body_poses(bench, urdf, common, samples)
+    distances = np.linalg.norm(ours[..., :3, 3] - theirs[..., :3, 3], axis=-1)
+    angles = angles_between(ours, theirs)
+    detail = (
+        f"{len(common)} links, {SAMPLES} configurations: at most "
+        f"{distances.max():.1e} m, {angles.max():.1e} rad apart"
+    )
+    if distances.max() > POSITION_TOLERANCE or angles.max() > ANGLE_TOLERANCE:
+        wrong = (distances.max(axis=0) > POSITION_TOLERANCE) | (
+            angles.max(axis=0) > ANGLE_TOLERANCE
+        )
+        first = common[int(np.argmax(wrong))]
+        return failed(detail, f"compare origins and axes from {first} on, the first to differ")
+    return passed(detail)
+
+
+def check_mass(bench: Bench) -> Finding:
+    """Both models weigh the same."""
+    if bench.urdf is None:
+        return skipped(NO_URDF)
+    ours = float(sum(bench.model.body_mass[body] for body in bench.bodies))
+    theirs = bench.urdf.total_mass
+    detail = f"MJCF {ours:.3f} kg, URDF {theirs:.3f} kg"
+    if abs(ours - theirs) > MASS_TOLERANCE * max(ours, theirs):
+        body = max(bench.contents.body_names(), key=lambda name: _difference(bench, name))
+        return failed(detail, f"compare the masses link by link; {body} differs most")
+    return passed(detail)
+
+
+def _mjcf_step(bench: Bench, joint: str, body: str, step: float) -> Matrix:
+    """Return the motion of a body in its own frame when its joint moves from zero."""
+    bench.place({joint: 0.0})
+    before = bench.pose(body)
+    bench.place({joint: step})
+    return np.asarray(np.linalg.inv(before) @ bench.pose(body))
+
+
+def _urdf_step(urdf: UrdfModel, joint: str, link: str, step: float) -> Matrix:
+    # What a joint copies is left out: its own axis is in question.
+    before = link_poses(urdf, {})[link][0]
+    leader = urdf.joints[joint].mimics
+    factor = urdf.joints[joint].multiplier if leader else 1.0
+    after = link_poses(urdf, {leader or joint: step / factor})[link][0]
+    if leader:
+        parent = urdf.joints[joint].parent
+        moved = link_poses(urdf, {leader: step / factor})[parent][0]
+        still = link_poses(urdf, {})[parent][0]
+        after = still @ np.linalg.inv(moved) @ after
+    return np.asarray(np.linalg.inv(before) @ after)
+
+
+def _with_mimics(urdf: UrdfModel, positions: dict[str, float]) -> dict[str, float]:
+    copies = {
+        name: joint.multiplier * positions.get(joint.mimics, 0.0) + joint.offset
+        for name, joint in urdf.joints.items()
+        if joint.mimics is not None
+    }
+    return {**positions, **copies}
+
+
+def _root_pose(bench: Bench, urdf: UrdfModel, link: str) -> Matrix:
+    """Return where the URDF's root stands in the world of the MJCF, told by a common link."""
+    bench.place(_with_mimics(urdf, dict.fromkeys(urdf.moving_joints, 0.0)))
+    return np.asarray(bench.pose(link) @ np.linalg.inv(link_poses(urdf, {})[link][0]))
+
+
+def _body_poses(
+    bench: Bench, urdf: UrdfModel, bodies: list[str], samples: dict[str, Matrix]
+) -> Matrix:
+    """Return the poses of bodies in every sampled configuration, shape (N, bodies, 4, 4)."""
+    indices = [bench.model.body(body).id for body in bodies]
+    poses = np.tile(np.eye(4), (SAMPLES, len(bodies), 1, 1))
+    for sample in range(SAMPLES):
+        positions = {name: float(values[sample]) for name, values in samples.items()}
+        bench.place(_with_mimics(urdf, positions))
+        poses[sample, :, :3, :3] = bench.data.xmat[indices].reshape(-1, 3, 3)
+        poses[sample, :, :3, 3] = bench.data.xpos[indices]
+    return poses
+
+
+def _difference(bench: Bench, body: str) -> float:
+    assert bench.urdf is not None
+    return abs(float(bench.model.body(body).mass[0]) - bench.urdf.masses.get(body, 0.0))
