@@ -101,6 +101,8 @@ def test_ctrl_c_ends_it_cleanly(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        # A runner in the background may have Ctrl-C switched off, which children inherit.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
     assert process.stdout is not None
     assert "Ctrl-C" in process.stdout.readline()
