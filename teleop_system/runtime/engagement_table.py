@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engagement state machine as data: its states, guards, transitions, and their description.
+
+`Engagement` walks this table and adds nothing of its own, so what the documentation renders from
+it is what runs.
+"""
+
+import enum
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+
+from teleop_system.exceptions import ConfigError
+
+
+class EngagementState(enum.Enum):
+    """Where the system stands between power-up and an operator in control."""
+
+    STARTING = "starting"
+    WAITING_FOR_STATE = "waiting_for_state"
+    SYNCING = "syncing"
+    HOMING = "homing"
+    SELF_TEST = "self_test"
+    READY = "ready"
+    ENGAGED = "engaged"
+    ERROR_RECOVERY = "error_recovery"
+    FAILED = "failed"
+    ESTOPPED = "estopped"
+
+
+@dataclass(frozen=True, slots=True)
+class EngagementInputs:
+    """What is true of the system and asked for by the operator, at one moment.
+
+    Requests may be held or pulsed; those that make something move count once, when they rise.
+
+    Attributes:
+        robot_connected: The link to the robot is up.
+        state_fresh: The robot's measured state is recent.
+        synced: Our model of the robot agrees with its measured state.
+        at_home: The robot stands in its home pose.
+        self_test_passed: The parts have been tried and work.
+        inputs_fresh: The operator's devices deliver recent, valid samples.
+        clutch_closed: The operator holds the clutch, so that motion counts.
+        engage_requested: The operator asks for control.
+        disengage_requested: The operator gives up control.
+        fault: Something went wrong that may pass.
+        fatal: Something went wrong that will not pass.
+        detail: What went wrong, in words, where the above is the case.
+        restart_requested: A person asks to start again after a failure.
+        estop_pressed: An emergency stop is pressed, or was since the last update.
+        estop_reset_requested: A person asks for the emergency stop to be reset.
+    """
+
+    robot_connected: bool = False
+    state_fresh: bool = False
+    synced: bool = False
+    at_home: bool = False
+    self_test_passed: bool = False
+    inputs_fresh: bool = False
+    clutch_closed: bool = False
+    engage_requested: bool = False
+    disengage_requested: bool = False
+    fault: bool = False
+    fatal: bool = False
+    detail: str = ""
+    restart_requested: bool = False
+    estop_pressed: bool = False
+    estop_reset_requested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EngagementConfig:
+    """How long to wait in each state, and how often to try again."""
+
+    starting: float = 30.0
+    """Time for the robot to connect in [s]."""
+    waiting_for_state: float = 10.0
+    """Time for the first robot state to arrive in [s]."""
+    syncing: float = 5.0
+    """Time for the model to agree with the robot in [s]."""
+    homing: float = 30.0
+    """Time to reach the home pose in [s]."""
+    self_test: float = 15.0
+    """Time for the self-test to pass in [s]."""
+    inputs_lost: float = 2.0
+    """How long inputs may be missing before control is given up in [s]."""
+    backoff: float = 1.0
+    """Pause before the first retry in [s]; it doubles with each."""
+    longest_backoff: float = 30.0
+    """Longest pause before a retry in [s]."""
+    healthy_after: float = 10.0
+    """Time without a fault after which retries are forgotten in [s]."""
+    max_retries: int = 5
+    """Recoveries in a row before giving up."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not value > 0:
+                raise ConfigError(f"engagement.{field.name} must be positive, got {value}")
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """All that a guard may look at.
+
+    Attributes:
+        inputs: What is true now.
+        config: Waits and retries.
+        engage: The operator has just asked for control.
+        reset: A person has just asked for the emergency stop to be reset.
+        restart: A person has just asked to start again.
+        inputs_lost_for: How long the operator's inputs have been missing in [s].
+        retries: Recoveries since all was well.
+        prepared: Homing and self-test were passed since the start.
+        consent: No emergency stop since a person last asked for motion.
+        gave_up: The system had failed before the emergency stop was pressed.
+    """
+
+    inputs: EngagementInputs
+    config: EngagementConfig
+    engage: bool = False
+    reset: bool = False
+    restart: bool = False
+    inputs_lost_for: float = 0.0
+    retries: int = 0
+    prepared: bool = False
+    consent: bool = True
+    gave_up: bool = False
+
+
+Guard = Callable[[Situation], bool]
+
+GUARDS: dict[str, Guard] = {
+    "always": lambda s: True,
+    "e-stop pressed": lambda s: s.inputs.estop_pressed,
+    "e-stop reset": lambda s: s.reset,
+    "e-stop reset after a failure": lambda s: (
+        s.reset and (s.gave_up or s.inputs.fatal or s.retries > s.config.max_retries)
+    ),
+    "fatal fault": lambda s: s.inputs.fatal,
+    "fault": lambda s: s.inputs.fault,
+    "robot disconnected": lambda s: not s.inputs.robot_connected,
+    "robot state stale": lambda s: not s.inputs.state_fresh,
+    "robot connected": lambda s: s.inputs.robot_connected,
+    "robot state fresh": lambda s: s.inputs.state_fresh,
+    "not synced": lambda s: not s.inputs.synced,
+    "synced, prepared before": lambda s: s.inputs.synced and s.prepared,
+    "synced, motion allowed": lambda s: s.inputs.synced and not s.prepared and s.consent,
+    "at home": lambda s: s.inputs.at_home,
+    "self-test passed": lambda s: s.inputs.self_test_passed,
+    "engage requested, inputs fresh": lambda s: (
+        s.engage and s.inputs.inputs_fresh and not s.inputs.disengage_requested
+    ),
+    "disengage requested": lambda s: s.inputs.disengage_requested,
+    "inputs lost": lambda s: s.inputs_lost_for > s.config.inputs_lost,
+    "retries used up": lambda s: s.retries > s.config.max_retries,
+    "restart requested": lambda s: s.restart,
+}
+"""Every condition a transition can name."""
+
+BACKOFF = "backoff"
+"""The time-out that grows with the retries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """One row of the table.
+
+    Attributes:
+        sources: The states it leaves.
+        guard: The condition, a key of `GUARDS`.
+        target: The state it enters.
+        reason: What the operator is told.
+        timeout: The wait of `EngagementConfig` that must have passed in the state, if any.
+    """
+
+    sources: tuple[EngagementState, ...]
+    guard: str
+    target: EngagementState
+    reason: str
+    timeout: str | None = None
+
+
+_S = EngagementState
+_ALL = tuple(_S)
+_PREPARING = (_S.STARTING, _S.WAITING_FOR_STATE, _S.SYNCING, _S.HOMING, _S.SELF_TEST)
+_WORKING = (*_PREPARING, _S.READY, _S.ENGAGED)
+_CONNECTED = _WORKING[1:]
+_MEASURED = _WORKING[2:]
+
+
+def _row(
+    sources: EngagementState | Iterable[EngagementState],
+    guard: str,
+    target: EngagementState,
+    reason: str,
+    timeout: str | None = None,
+) -> Transition:
+    listed = (sources,) if isinstance(sources, EngagementState) else tuple(sources)
+    return Transition(listed, guard, target, reason, timeout)
+
+
+TABLE: tuple[Transition, ...] = (
+    _row(
+        (state for state in _ALL if state is not _S.ESTOPPED),
+        "e-stop pressed",
+        _S.ESTOPPED,
+        "emergency stop pressed; holding position under power",
+    ),
+    _row(_S.ESTOPPED, "e-stop reset after a failure", _S.FAILED, "failed before the e-stop"),
+    _row(_S.ESTOPPED, "e-stop reset", _S.WAITING_FOR_STATE, "emergency stop was reset"),
+    _row((*_WORKING, _S.ERROR_RECOVERY), "fatal fault", _S.FAILED, "fault that will not pass"),
+    _row(_WORKING, "fault", _S.ERROR_RECOVERY, "fault"),
+    _row(_CONNECTED, "robot disconnected", _S.ERROR_RECOVERY, "the robot's link went down"),
+    _row(_MEASURED, "robot state stale", _S.ERROR_RECOVERY, "the robot's state went stale"),
+    _row(_S.STARTING, "robot connected", _S.WAITING_FOR_STATE, "robot connected"),
+    _row(_S.STARTING, "always", _S.ERROR_RECOVERY, "the robot did not connect", "starting"),
+    _row(_S.WAITING_FOR_STATE, "robot state fresh", _S.SYNCING, "robot state received"),
+    _row(
+        _S.WAITING_FOR_STATE,
+        "always",
+        _S.ERROR_RECOVERY,
+        "the robot sent no state",
+        "waiting_for_state",
+    ),
+    _row(_S.SYNCING, "synced, prepared before", _S.READY, "in step with the robot again"),
+    _row(_S.SYNCING, "synced, motion allowed", _S.HOMING, "in step with the robot"),
+    _row(
+        _S.SYNCING,
+        "not synced",
+        _S.ERROR_RECOVERY,
+        "the model did not come to agree with the robot",
+        "syncing",
+    ),
+    _row(_S.HOMING, "at home", _S.SELF_TEST, "home pose reached"),
+    _row(_S.HOMING, "always", _S.ERROR_RECOVERY, "the home pose was not reached", "homing"),
+    _row(_S.SELF_TEST, "self-test passed", _S.READY, "self-test passed"),
+    _row(_S.SELF_TEST, "always", _S.ERROR_RECOVERY, "the self-test did not pass", "self_test"),
+    _row(_S.READY, "engage requested, inputs fresh", _S.ENGAGED, "the operator took control"),
+    _row(_S.ENGAGED, "disengage requested", _S.READY, "the operator gave up control"),
+    _row(_S.ENGAGED, "inputs lost", _S.READY, "the operator's inputs were lost"),
+    _row(_S.ERROR_RECOVERY, "retries used up", _S.FAILED, "gave up after too many retries"),
+    _row(_S.ERROR_RECOVERY, "fault", _S.ERROR_RECOVERY, "the fault persists", BACKOFF),
+    _row(_S.ERROR_RECOVERY, "robot connected", _S.WAITING_FOR_STATE, "trying again", BACKOFF),
+    _row(_S.ERROR_RECOVERY, "always", _S.STARTING, "trying to connect again", BACKOFF),
+    _row(_S.FAILED, "restart requested", _S.STARTING, "started again by a person"),
+)
+"""Every transition; of those that apply, the first is taken, and one an update."""
+
+
+def describe(config: EngagementConfig | None = None) -> str:
+    """Return the table and a Mermaid diagram of it as Markdown, for the documentation."""
+    config = config or EngagementConfig()
+    lines = ["| from | when | after | to | reason shown |", "|---|---|---|---|---|"]
+    lines += [
+        f"| {_named(row.sources)} | {row.guard} | {_wait(row, config)} "
+        f"| {row.target.name} | {row.reason} |"
+        for row in TABLE
+    ]
+    return "\n".join([*lines, "", "```mermaid", *_diagram(), "```", ""])
+
+
+def _wait(row: Transition, config: EngagementConfig) -> str:
+    if row.timeout is None:
+        return "at once"
+    text = f"{getattr(config, row.timeout):g} s"
+    if row.timeout == BACKOFF:
+        text += f", doubling up to {config.longest_backoff:g} s"
+    return text
+
+
+def _named(sources: tuple[EngagementState, ...]) -> str:
+    names = [state.name for state in sources]
+    if len(names) <= 2:
+        return ", ".join(names)
+    missing = [state.name for state in _ALL if state not in sources]
+    return f"any but {', '.join(missing)}"
+
+
+def _diagram() -> Iterable[str]:
+    # Rows that leave most states are drawn once, from a box around the states of normal use.
+    yield "stateDiagram-v2"
+    yield "    [*] --> STARTING"
+    yield "    state working {"
+    for row in TABLE:
+        if len(row.sources) == 1 and {row.sources[0], row.target} <= set(_WORKING):
+            yield f"        {row.sources[0].name} --> {row.target.name} : {_label(row)}"
+    yield "    }"
+    for row in TABLE:
+        boxed = len(row.sources) > 2
+        names = ["working"] if boxed else []
+        names += [s.name for s in row.sources if not boxed or s not in _WORKING]
+        if boxed or not {*row.sources, row.target} <= set(_WORKING):
+            yield from (f"    {name} --> {row.target.name} : {_label(row)}" for name in names)
+
+
+def _label(row: Transition) -> str:
+    if row.timeout is None:
+        return row.guard
+    event = "back-off over" if row.timeout == BACKOFF else "time-out"
+    return event if row.guard == "always" else f"{event}, {row.guard}"

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long things took: ring buffers of durations, their summaries, and a stopwatch per stage.
+
+Nothing here allocates arrays while a loop runs; all figures are worked out when asked for.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teleop_system.exceptions import InvalidValueError, UnknownNameError
+
+DEFAULT_CAPACITY = 60_000
+"""Ticks a history keeps: ten minutes at 100 Hz, half a megabyte a column."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimingSummary:
+    """What a set of durations looks like.
+
+    Attributes:
+        count: Number of samples.
+        mean: Mean in [s].
+        p50: Median in [s].
+        p99: 99th percentile in [s].
+        max: Largest in [s].
+    """
+
+    count: int
+    mean: float
+    p50: float
+    p99: float
+    max: float
+
+    @classmethod
+    def of(cls, samples: NDArray[np.float64]) -> "TimingSummary":
+        """Summarise samples in [s]; those that are NaN do not count, and none give zeros."""
+        samples = samples[~np.isnan(samples)]
+        if not samples.size:
+            return cls(0, 0.0, 0.0, 0.0, 0.0)
+        p50, p99 = np.percentile(samples, (50.0, 99.0))
+        largest = float(samples.max())
+        return cls(samples.size, float(samples.mean()), float(p50), float(p99), largest)
+
+
+class TimingHistory:
+    """The newest rows of some named columns, in memory that was set aside at the start.
+
+    Args:
+        columns: Names of the columns.
+        capacity: Number of rows kept; the oldest make way.
+    """
+
+    def __init__(self, columns: Iterable[str], capacity: int = DEFAULT_CAPACITY) -> None:
+        self.columns = tuple(columns)
+        if not self.columns or len(set(self.columns)) != len(self.columns):
+            raise InvalidValueError(f"columns need distinct names, got {self.columns}")
+        if capacity < 1:
+            raise InvalidValueError(f"capacity must be at least 1, got {capacity}")
+        self._rows = np.full((capacity, len(self.columns)), np.nan)
+        self._total = 0
+
+    def __len__(self) -> int:
+        return min(self._total, len(self._rows))
+
+    @property
+    def total(self) -> int:
+        """Number of rows ever recorded, those that made way included."""
+        return self._total
+
+    def record(self, row: Sequence[float]) -> None:
+        """Keep one row in [s], a value per column; NaN where there is none."""
+        self._rows[self._total % len(self._rows)] = row
+        self._total += 1
+
+    def column(self, name: str) -> NDArray[np.float64]:
+        """Return a copy of one column in [s], oldest first, shape (len(self),)."""
+        if name not in self.columns:
+            raise UnknownNameError("column", name, self.columns)
+        values = self._rows[:, self.columns.index(name)]
+        if self._total <= len(values):
+            return values[: self._total].copy()
+        return np.roll(values, -(self._total % len(values)))
+
+    def summary(self) -> dict[str, TimingSummary]:
+        """Return the figures of every column over the rows kept."""
+        return {name: TimingSummary.of(self.column(name)) for name in self.columns}
+
+    def clear(self) -> None:
+        """Forget everything recorded."""
+        self._total = 0
+
+    def to_json(self, *, samples: bool = False) -> str:
+        """Return the figures, and the rows themselves with `samples`, as JSON in [s]."""
+        document: dict[str, object] = {
+            "unit": "s",
+            "total": self._total,
+            "summary": {name: asdict(figures) for name, figures in self.summary().items()},
+        }
+        if samples:
+            document["samples"] = {name: _listed(self.column(name)) for name in self.columns}
+        return json.dumps(document, indent=None if samples else 2, allow_nan=False)
+
+    def write_json(self, path: Path, *, samples: bool = False) -> None:
+        """Write `to_json` to a file."""
+        path.write_text(self.to_json(samples=samples) + "\n", encoding="utf-8")
+
+
+class StageTimer:
+    """Time every stage of a tick, tick after tick.
+
+        timer = StageTimer(("inputs", "ik", "safety"))
+        with timer["ik"]:
+            ...
+        timer.finish_tick()
+
+    A stage entered several times in one tick counts the sum; one not entered counts as absent.
+
+    Args:
+        stages: Names of the stages, in the order a report should show them.
+        capacity: Number of ticks kept.
+        clock_ns: Monotonic time in [ns].
+    """
+
+    TOTAL = "total"
+    """Name of the column with the sum of all stages."""
+
+    def __init__(
+        self,
+        stages: Iterable[str],
+        capacity: int = DEFAULT_CAPACITY,
+        clock_ns: Callable[[], int] = time.perf_counter_ns,
+    ) -> None:
+        names = tuple(stages)
+        self.history = TimingHistory((*names, self.TOTAL), capacity)
+        self._stages = {name: _Stage(clock_ns) for name in names}
+        self._row = [np.nan] * (len(names) + 1)
+
+    def __getitem__(self, stage: str) -> "_Stage":
+        """Return the stopwatch of a stage, to be used in a `with` or by `begin` and `end`."""
+        try:
+            return self._stages[stage]
+        except KeyError:
+            raise UnknownNameError("stage", stage, self._stages) from None
+
+    def finish_tick(self) -> None:
+        """Record what the stages took since the last call, and start afresh."""
+        row, total = self._row, 0
+        for position, stage in enumerate(self._stages.values()):
+            row[position] = stage.elapsed_ns * 1e-9 if stage.entered else np.nan
+            total += stage.elapsed_ns
+            stage.clear()
+        row[-1] = total * 1e-9
+        self.history.record(row)
+
+    def summary(self) -> dict[str, TimingSummary]:
+        """Return the figures of every stage, and of their sum, over the ticks kept."""
+        return self.history.summary()
+
+
+class _Stage:
+    """A stopwatch that adds up; it makes no object while it runs but the integers it reads."""
+
+    __slots__ = ("_begun", "_clock_ns", "elapsed_ns", "entered")
+
+    def __init__(self, clock_ns: Callable[[], int]) -> None:
+        self._clock_ns = clock_ns
+        self._begun = 0
+        self.clear()
+
+    def clear(self) -> None:
+        self.elapsed_ns = 0
+        self.entered = False
+
+    def begin(self) -> None:
+        self.entered = True
+        self._begun = self._clock_ns()
+
+    def end(self) -> None:
+        self.elapsed_ns += self._clock_ns() - self._begun
+
+    def __enter__(self) -> None:
+        self.entered = True
+        self._begun = self._clock_ns()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.elapsed_ns += self._clock_ns() - self._begun
+
+
+def _listed(samples: NDArray[np.float64]) -> list[float | None]:
+    # JSON has no NaN; a nanosecond is as fine as any of our clocks.
+    return [None if np.isnan(value) else round(float(value), 9) for value in samples]
