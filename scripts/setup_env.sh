@@ -15,16 +15,17 @@ say() { printf '\033[1;36m[setup]\033[0m %s\n' "$*"; }
 has_library() { ldconfig -p 2>/dev/null | grep -q "$1"; }
 
 install_system_libraries() {
-    if has_library libEGL.so.1 && has_library libOSMesa.so; then
+    if has_library libEGL.so.1 || has_library libOSMesa.so; then
         return
     fi
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
         say "installing system libraries for rendering: $packages"
         # shellcheck disable=SC2086
-        if { apt-get update -qq && apt-get install -y -qq --no-install-recommends $packages; } \
-            >/dev/null 2>&1; then
+        if log=$({ apt-get update -qq &&
+            apt-get install -y -qq --no-install-recommends $packages; } 2>&1); then
             return
         fi
+        echo "$log" | tail -n 3
         say "could not install them; the robot runs all the same, without cameras"
         return
     fi
@@ -35,12 +36,8 @@ install_system_libraries() {
 
 # A ROS 2 that apt installed serves better than the wheels, and the two must not be mixed.
 system_ros() {
-    if [ -n "${ROS_DISTRO:-}" ]; then
-        echo "$ROS_DISTRO"
-        return
-    fi
     for distro in kilted jazzy; do
-        if [ -e "${ROS_ROOT_DIR:-/opt/ros}/$distro/setup.bash" ]; then
+        if [ "${ROS_DISTRO:-}" = "$distro" ] || [ -e "/opt/ros/$distro/setup.bash" ]; then
             echo "$distro"
             return
         fi

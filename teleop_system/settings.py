@@ -117,10 +117,6 @@ class SolverSettings:
                 f"got {self.collision_slow!r}"
             )
 
-    def weights_of(self, chain: str, kind: str) -> ChainWeights:
-        """Return the weights of a chain: those of its name, of its kind, or the defaults."""
-        return self.chains.get(chain) or self.chains.get(kind) or ChainWeights()
-
     def options(self) -> Mapping[str, Any]:
         """Return what `IIKSolver.initialize` takes by keyword; chains come from the robot."""
         return {name: getattr(self, name) for name in _SOLVER_OPTIONS}

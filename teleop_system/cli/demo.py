@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 DEFAULT_OUTPUT = Path("outputs")
 MILLI = 1e3
+FAR = 0.03
+"""Distance from its target at which a chain no longer follows in [m]."""
 
 
 def show_demo(
@@ -58,11 +60,11 @@ def show_demo(
     with_window = has_display() if window is None else window
     screen = console()
     screen.print(
-        f"[bold]{settings.robot.name}[/] follows a simulated operator "
-        f"([cyan]{settings.operator.motion}[/] motion, [cyan]{settings.solver.name}[/] solver). "
+        f"[bold]{settings.robot.name}[/] after a simulated operator "
+        f"([cyan]{settings.operator.motion}[/] motion, [cyan]{settings.solver.name}[/] solver); "
         "[dim]Ctrl-C ends it.[/]"
     )
-    with Live(Text("starting …"), console=screen, refresh_per_second=8, transient=True) as live:
+    with Live(Text("loading …"), console=screen, refresh_per_second=8, transient=True) as live:
         result = run_demo(
             settings,
             output=None if with_window else output,
@@ -77,8 +79,23 @@ def show_demo(
     screen.print(summary_table(result))
     for file in result.files:
         screen.print(f"saved [bold]{short_path(file.absolute())}[/]")
+    for name in strayed(result):
+        screen.print(
+            f"[yellow]{name} often was far from its target:[/] out of reach from this pose, or "
+            "giving way to the other chains. Try operator.amplitude=0.1 or another "
+            "robot.initial_pose."
+        )
     if result.interrupted:
         screen.print("[dim]stopped by you[/]")
+
+
+def strayed(result: "DemoResult") -> list[str]:
+    """Return the chains that could not follow for a good part of the time."""
+    return [
+        name
+        for name, errors in result.position_errors.items()
+        if sum(error > FAR for error in errors) > 0.1 * len(errors)
+    ]
 
 
 def status_line(result: "DemoResult", duration: float | None) -> str:

@@ -118,10 +118,10 @@ def compile_mjcf(path: Path) -> "mujoco.MjModel":
         MissingExtraError: MuJoCo is not installed.
         ModelError: The file is missing or MuJoCo rejects it; the message is MuJoCo's.
     """
-    try:
-        import mujoco
-    except ImportError as error:
-        raise MissingExtraError("mujoco", "sim") from error
+    from teleop_system.robots.mujoco_library import mujoco
+
+    if mujoco is None:
+        raise MissingExtraError("mujoco", "sim")
     if not path.is_file():
         raise ModelError("there is no such file", path)
     try:
@@ -139,7 +139,7 @@ def read_mjcf(path: Path) -> MjcfModel:
         ModelError: The file is missing or MuJoCo rejects it; the message is MuJoCo's.
     """
     model = compile_mjcf(path)
-    import mujoco
+    from teleop_system.robots.mujoco_library import mujoco
 
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
@@ -170,7 +170,7 @@ def read_mjcf(path: Path) -> MjcfModel:
 
 def _drives(model: "mujoco.MjModel") -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield every motor with the hinge and slide joints it drives."""
-    import mujoco
+    from teleop_system.robots.mujoco_library import mujoco
 
     direct = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
     for index in range(model.nu):
@@ -194,7 +194,7 @@ def _drives(model: "mujoco.MjModel") -> Iterator[tuple[int, tuple[int, ...]]]:
 
 def _kind(model: "mujoco.MjModel", actuator: int) -> str:
     """Tell from the gains what the control signal of a motor means."""
-    import mujoco
+    from teleop_system.robots.mujoco_library import mujoco
 
     if model.actuator_biastype[actuator] != int(mujoco.mjtBias.mjBIAS_AFFINE):
         return "effort"
@@ -205,7 +205,7 @@ def _kind(model: "mujoco.MjModel", actuator: int) -> str:
 
 
 def _body(model: "mujoco.MjModel", data: "mujoco.MjData", index: int) -> MjcfBody:
-    import mujoco
+    from teleop_system.robots.mujoco_library import mujoco
 
     round_types = (
         int(mujoco.mjtGeom.mjGEOM_SPHERE),

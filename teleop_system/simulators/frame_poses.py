@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.interfaces import Pose6D
-from teleop_system.simulators._mujoco import mujoco
+from teleop_system.robots.mujoco_library import mujoco
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.utils.transforms import quat_from_matrix
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from teleop_system.exceptions import InvalidJointStateError, SimulationError, UnknownNameError
-from teleop_system.simulators._mujoco import mujoco
+from teleop_system.robots.mujoco_library import mujoco
 from teleop_system.simulators.config import MuJoCoConfig
 from teleop_system.simulators.mujoco_joints import IndexArray, JointTable
 from teleop_system.simulators.mujoco_servos import Array, ControlMode, read_servos

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from teleop_system.exceptions import InvalidValueError, SimulationError
 from teleop_system.robots.description import Base
-from teleop_system.simulators._mujoco import mujoco
+from teleop_system.robots.mujoco_library import mujoco
 from teleop_system.simulators.mujoco_actuation import Actuation
 from teleop_system.simulators.mujoco_joints import IndexArray, JointTable, free_joint
 from teleop_system.simulators.mujoco_servos import ControlMode

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.exceptions import ModelError, UnknownNameError
-from teleop_system.simulators._mujoco import mujoco
+from teleop_system.robots.mujoco_library import mujoco
 
 IndexArray = NDArray[np.intp]
 

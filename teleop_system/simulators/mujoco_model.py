@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from teleop_system.exceptions import ModelError, UnknownNameError
-from teleop_system.simulators._mujoco import mujoco
+from teleop_system.robots.mujoco_library import mujoco
 from teleop_system.simulators.config import AUTO_SCENE
 from teleop_system.utils.paths import models_dirs
 

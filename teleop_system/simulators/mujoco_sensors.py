@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.exceptions import UnknownNameError
-from teleop_system.simulators._mujoco import mujoco
+from teleop_system.robots.mujoco_library import mujoco
 from teleop_system.utils.transforms import mujoco_to_ros2_quaternion
 
 Array = NDArray[np.float64]

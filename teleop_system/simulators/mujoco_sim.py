@@ -17,7 +17,7 @@ from teleop_system.exceptions import (
     UnknownNameError,
 )
 from teleop_system.interfaces import ISimulator, RGBDFrame, SimState
-from teleop_system.simulators._mujoco import mujoco
+from teleop_system.robots.mujoco_library import mujoco
 from teleop_system.simulators.config import MuJoCoConfig
 from teleop_system.simulators.mujoco_base import require_finite_speeds
 from teleop_system.simulators.mujoco_joints import IndexArray, camera_names

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from teleop_system.exceptions import InvalidValueError, SimulationError
-from teleop_system.simulators._mujoco import mujoco
+from teleop_system.robots.mujoco_library import mujoco
 from teleop_system.simulators.mujoco_servos import Array
 from teleop_system.simulators.mujoco_world import World
 
@@ -136,7 +136,10 @@ class Stepper:
             if numbers[kind]:
                 place = int(self._data.warning[kind].lastinfo)
                 where = f"{self._owner(name, place)}, after {before:.3f} s"
-                self._failure = f"the simulation diverged ({name} at {where}); call reset()"
+                self._failure = (
+                    f"the simulation diverged ({name} at {where}); reset() starts over, and a "
+                    "smaller timestep, integrator='implicitfast' or more joint armature helps"
+                )
                 raise SimulationError(self._failure)
 
     def _owner(self, warning: str, place: int) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.exceptions import ConfigError, UnknownNameError
-from teleop_system.simulators._mujoco import mujoco
+from teleop_system.robots.mujoco_library import mujoco
 from teleop_system.simulators.config import MuJoCoConfig
 from teleop_system.simulators.mujoco_actuation import Actuation
 from teleop_system.simulators.mujoco_base import BaseState, DifferentialDrive, find_wheels

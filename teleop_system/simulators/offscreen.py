@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from teleop_system.exceptions import RenderingUnavailableError, SimulationError
 from teleop_system.interfaces import RGBDFrame
+from teleop_system.robots.mujoco_library import mujoco
 from teleop_system.simulators import gl_backend
-from teleop_system.simulators._mujoco import mujoco
 from teleop_system.utils.transforms import opengl_to_optical_matrix
 
 SPARE_GEOMS = 1000

@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from teleop_system.exceptions import UnknownNameError
+from teleop_system.solvers.chain_config import ChainConfig
 from teleop_system.solvers.pinocchio_solver import PinocchioSolver
+
+__all__ = ["ChainConfig", "PinkIKSolver"]
 
 Array = NDArray[np.float64]
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.exceptions import InvalidValueError, UnknownNameError
 from teleop_system.robots import RobotDescription
+from teleop_system.robots.mujoco_library import mujoco
 from teleop_system.simulators import gl_backend
 from teleop_system.simulators.config import AUTO_SCENE
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -210,3 +211,17 @@ def test_completion_is_silent_where_there_are_no_models(monkeypatch: pytest.Monk
 
 def test_overrides_are_completed() -> None:
     assert complete_override("robot=rby1_") == ["robot=rby1_dg5f"]
+
+
+def test_a_wrong_back_end_for_drawing_is_one_line(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "teleop_system.cli", "view", "dg5f_left"]
+    result = subprocess.run(
+        [*command, "--output", str(tmp_path / "hand.png")],
+        env=os.environ | {"MUJOCO_GL": "foo"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 2
+    assert "MUJOCO_GL='foo'" in result.stderr
+    assert "Traceback" not in result.stderr

@@ -13,9 +13,9 @@ from teleop_system.settings import TeleopSettings
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.simulators.simulated_tracker import SimulatedTracker
 from teleop_system.simulators.viewer import has_display, interactive_viewer
-from teleop_system.solvers import ChainConfig, make_solver
+from teleop_system.solvers import make_solver
 from teleop_system.tools.demo.film import Film, ProgressCallback
-from teleop_system.tools.demo.follow import ROLES, FollowLoop, FollowReport
+from teleop_system.tools.demo.follow import FollowLoop, FollowReport
 
 STATUS_RATE = 5.0
 """How often the live status is renewed in [Hz]."""
@@ -86,7 +86,7 @@ def run_demo(
     simulator = MuJoCoSimulator()
     simulator.initialize(_simulator_config(settings, robot))
     try:
-        loop = _make_loop(settings, robot, simulator)
+        loop = make_loop(settings, robot, simulator)
         result = DemoResult(robot.name)
         film = Film(simulator) if output is not None and settings.simulation.render else None
         with _maybe_window(simulator, has_display() if window is None else window) as is_open:
@@ -143,9 +143,10 @@ def _simulator_config(settings: TeleopSettings, robot: RobotDescription) -> dict
     }
 
 
-def _make_loop(
+def make_loop(
     settings: TeleopSettings, robot: RobotDescription, simulator: MuJoCoSimulator
 ) -> FollowLoop:
+    """Return the loop in which a simulated robot follows the operator of the settings."""
     operator = settings.operator
     trackers = {
         role: SimulatedTracker(
@@ -157,21 +158,9 @@ def _make_loop(
         )
         for role in (TrackerRole.RIGHT_HAND, TrackerRole.LEFT_HAND, TrackerRole.WAIST)
     }
-    weights = {
-        chain.name: settings.solver.weights_of(chain.name, chain.kind)
-        for chain in robot.chains.values()
-        if (chain.kind, chain.side) in ROLES
-    }
-    chains = {
-        name: ChainConfig(
-            robot.chains[name].end_effector,
-            position_weight=weight.position_weight,
-            orientation_weight=weight.orientation_weight,
-        )
-        for name, weight in weights.items()
-    }
-    options = dict(settings.solver.options()) | ({"chains": chains} if chains else {})
-    solver = make_solver(robot, settings.solver.name, **options)
+    solver = make_solver(
+        robot, settings.solver.name, weights=settings.solver.chains, **settings.solver.options()
+    )
     return FollowLoop(robot, simulator, solver, trackers=trackers, rate=settings.arm.rate)
 
 

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.robots import RobotDescription
 from teleop_system.robots.mjcf import MjcfModel, compile_mjcf, read_mjcf
+from teleop_system.robots.mujoco_library import mujoco
 from teleop_system.robots.urdf import UrdfModel, read_urdf
 
 Matrix = NDArray[np.float64]

@@ -5,11 +5,11 @@ import importlib.util
 from collections.abc import Iterator
 from typing import Any
 
-import mujoco
 import numpy as np
 
 from teleop_system.interfaces import IIKSolver, Pose6D
 from teleop_system.robots import Chain
+from teleop_system.robots.mujoco_library import mujoco
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.tools.robot_check.bench import Bench, Matrix, angles_between
 from teleop_system.tools.robot_check.result import Finding, failed, listed, passed, skipped
