@@ -70,6 +70,22 @@ class UnknownNameError(TeleopError, LookupError):
         super().__init__(f"no {kind} named {name!r}{suggestion(name, self.choices)}")
 
 
+class MissingSignalError(ConfigError):
+    """Controllers need signals of the operator that no device provides.
+
+    Attributes:
+        missing: Controller, signal, and what would help, one entry per lack.
+    """
+
+    def __init__(self, missing: Iterable[tuple[str, str, str]]) -> None:
+        self.missing = tuple(missing)
+        lacks = "; ".join(
+            f"{controller} needs {signal!r}: {remedy}"
+            for controller, signal, remedy in self.missing
+        )
+        super().__init__(f"signals are missing: {lacks}")
+
+
 class DeviceNotConnectedError(TeleopError):
     """A device was used before `initialize()` succeeded or after `shutdown()`."""
 

@@ -32,7 +32,10 @@ _BUILT_IN: dict[str, dict[str, str]] = {
         "dls": "teleop_system.solvers.dls_solver:DLSSolver",
         "proportional": "teleop_system.solvers.proportional_mapper:ProportionalMapper",
     },
-    "retargeter": {},
+    "retargeter": {
+        "angles": "teleop_system.modules.hand_teleop.retargeting:AngleRetargeter",
+        "fingertips": "teleop_system.modules.hand_teleop.retargeting:FingertipRetargeter",
+    },
     "robot": {},
     "robot_side": {},
 }

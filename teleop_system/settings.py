@@ -7,6 +7,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from teleop_system.exceptions import ConfigError
+from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
+from teleop_system.modules.camera.config import CameraConfig
+from teleop_system.modules.hand_teleop.config import HandTeleopConfig
+from teleop_system.modules.locomotion.config import LocomotionConfig
+from teleop_system.runtime.safety.config import SafetyConfig
+from teleop_system.runtime.session.config import SessionConfig
+from teleop_system.runtime.signals.config import HardwareSettings
 from teleop_system.utils.config_loader import compose_config
 from teleop_system.utils.paths import config_dir
 from teleop_system.utils.validators import (
@@ -52,17 +59,6 @@ class SimulationSettings:
         require_non_negative(self, "seed")
         require_in_range(self, "width", 1, 8192, unit="px")
         require_in_range(self, "height", 1, 8192, unit="px")
-
-
-@dataclass(frozen=True, slots=True)
-class ArmSettings:
-    """The arm and torso control loop."""
-
-    rate: float = 100.0
-    """Control frequency in [Hz]."""
-
-    def __post_init__(self) -> None:
-        require_in_range(self, "rate", 1.0, 1000.0, unit="Hz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,17 +165,25 @@ class TeleopSettings:
     """One seed for all that is random, unless a section has its own."""
     robot: RobotSettings = field(default_factory=RobotSettings)
     simulation: SimulationSettings = field(default_factory=SimulationSettings)
-    arm: ArmSettings = field(default_factory=ArmSettings)
+    arm: ArmTeleopConfig = field(default_factory=ArmTeleopConfig)
+    hand: HandTeleopConfig = field(default_factory=HandTeleopConfig)
+    locomotion: LocomotionConfig = field(default_factory=LocomotionConfig)
+    camera: CameraConfig = field(default_factory=CameraConfig)
     solver: SolverSettings = field(default_factory=SolverSettings)
+    safety: SafetyConfig = field(default_factory=SafetyConfig)
+    hardware: HardwareSettings = field(default_factory=HardwareSettings)
     operator: OperatorSettings = field(default_factory=OperatorSettings)
+    session: SessionConfig = field(default_factory=SessionConfig)
 
     def __post_init__(self) -> None:
         require_non_negative(self, "seed")
-        if self.arm.rate * self.simulation.timestep > 1.0 + 1e-9:
-            raise ConfigError(
-                f"simulation.timestep = {self.simulation.timestep} s is longer than the period "
-                f"of arm.rate = {self.arm.rate} Hz"
-            )
+        for section in ("arm", "safety"):
+            rate = getattr(self, section).rate
+            if rate * self.simulation.timestep > 1.0 + 1e-9:
+                raise ConfigError(
+                    f"simulation.timestep = {self.simulation.timestep} s is longer than the "
+                    f"period of {section}.rate = {rate} Hz"
+                )
 
 
 def load_settings(

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from teleop_system import __version__
-from teleop_system.cli import check, config, demo, doctor, robots, view
+from teleop_system.cli import check, config, demo, doctor, robots, run, view
 from teleop_system.cli.errors import TeleopGroup
 
 EPILOG = (
@@ -56,6 +56,7 @@ def options(
 # Order of the list in `teleop --help`. A new sub-command is a module beside this one with one
 # function, whose imports of anything heavy stand inside it, and one line here.
 app.command("demo")(demo.show_demo)
+app.command("run")(run.run_session_command)
 app.command("robots")(robots.list_robots)
 app.command("check")(check.check_robot_command)
 app.command("view")(view.view_robot_command)

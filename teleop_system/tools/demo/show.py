@@ -14,8 +14,8 @@ from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.simulators.simulated_tracker import SimulatedTracker
 from teleop_system.simulators.viewer import has_display, interactive_viewer
 from teleop_system.solvers import make_solver
-from teleop_system.tools.demo.film import Film, ProgressCallback
 from teleop_system.tools.demo.follow import FollowLoop, FollowReport
+from teleop_system.tools.film import Film, ProgressCallback
 
 STATUS_RATE = 5.0
 """How often the live status is renewed in [Hz]."""

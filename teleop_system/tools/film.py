@@ -42,12 +42,15 @@ class Film:
             self._taken += 1
             self._waiting.put(self._simulator.snapshot())
 
-    def save(self, folder: Path, on_progress: ProgressCallback | None = None) -> list[Path]:
+    def save(
+        self, folder: Path, on_progress: ProgressCallback | None = None, name: str = "demo"
+    ) -> list[Path]:
         """Draw what is left, write a picture and a video, and return the files.
 
         Args:
             folder: Where to; made if need be.
             on_progress: Called with the numbers of frames drawn and taken while this waits.
+            name: Name of both files, without their endings.
         """
         self._waiting.put(None)
         while self._drawer.is_alive():
@@ -56,9 +59,9 @@ class Film:
                 on_progress(len(self._frames), self._taken)
         if not self._frames:
             return []
-        files = [save_picture(self._frames[-1], folder / "demo.png")]
+        files = [save_picture(self._frames[-1], folder / f"{name}.png")]
         if len(self._frames) > 1:
-            files.append(save_video(self._frames, folder / "demo.mp4", RATE))
+            files.append(save_video(self._frames, folder / f"{name}.mp4", RATE))
         return files
 
     def _draw(self) -> None:

@@ -1,0 +1,13 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Try the arm module alone in MuJoCo: shows it, and says whether it does what it should."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from teleop_system.cli.trials import try_module
+
+if __name__ == "__main__":
+    sys.exit(try_module("arm"))

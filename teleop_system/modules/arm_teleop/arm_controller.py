@@ -1,0 +1,353 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the operator's hands and waist to the joints of the robot's arms and torso."""
+
+import math
+from collections.abc import Collection, Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from teleop_system.calibration import ArmCalibration
+from teleop_system.exceptions import UnknownNameError
+from teleop_system.interfaces import IIKSolver, IKResult, Pose6D, TrackerRole
+from teleop_system.modules.arm_teleop.arm_output import ArmOutput, trusted_poses
+from teleop_system.modules.arm_teleop.body import Array, Body
+from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
+from teleop_system.modules.arm_teleop.hand_swap import HandSwap
+from teleop_system.modules.arm_teleop.limb import Limb
+from teleop_system.modules.arm_teleop.limb_mapping import LimbMapping
+from teleop_system.modules.arm_teleop.spatial import Placement, heading_of, normalized
+from teleop_system.modules.pose_gate import CauseLog, PoseGate, Sample
+from teleop_system.robots.description import RobotDescription
+from teleop_system.runtime.causes import Rule, Severity
+from teleop_system.utils.transforms import steamvr_to_ros2_position, webxr_to_ros2_quaternion
+
+ROLES = {
+    ("arm", "right"): TrackerRole.RIGHT_HAND,
+    ("arm", "left"): TrackerRole.LEFT_HAND,
+    ("arm", None): TrackerRole.RIGHT_HAND,
+    ("torso", None): TrackerRole.WAIST,
+}
+"""The tracker that a chain follows, by the chain's kind and side."""
+FRAMES = ("ros", "steamvr", "webxr")
+"""Axes that trackers may be given in; orientations are xyzw in all of them."""
+HEADINGS: dict[str, tuple[TrackerRole, ...]] = {
+    "auto": (TrackerRole.WAIST, TrackerRole.HEAD),
+    "waist": (TrackerRole.WAIST,),
+    "head": (TrackerRole.HEAD,),
+    "room": (),
+}
+"""Trackers that are asked in turn what is ahead."""
+SLOW = 5e-4
+"""A robot whose joints move more than this in [rad] or [m] a tick has yet to come to rest."""
+USABLE = (Sample.FRESH, Sample.WAITING)
+
+Trackers = Mapping[TrackerRole, Pose6D | None]
+
+
+class ArmController:
+    """Moves arms and torso as the operator's hands and waist move.
+
+    A limb that is engaged and whose tracker can be believed follows it; any other keeps its end
+    effector where it is, while the others go on. Engaging a limb closes its clutch, disengaging
+    opens it. Whatever goes wrong with the input is a cause, never an exception, and whenever a
+    limb begins to follow, it begins where it is.
+
+    Args:
+        config: Parameters.
+        description: The robot.
+        solver: An initialised solver of its arms and torso, used by nobody else.
+        calibration: What absolute mapping goes by; see `calibrate()`.
+
+    Raises:
+        UnknownNameError: The solver moves neither arm nor torso of the robot, or there is no
+            such posture.
+    """
+
+    def __init__(
+        self,
+        config: ArmTeleopConfig,
+        description: RobotDescription,
+        solver: IIKSolver,
+        calibration: ArmCalibration | None = None,
+    ) -> None:
+        self._config = config
+        self._body = Body(description, solver, config.posture, config.resync)
+        self._limbs = tuple(
+            Limb(chain, ROLES[chain.kind, chain.side], config, self._body)
+            for chain in self._body.chains.values()
+            if (chain.kind, chain.side) in ROLES
+        )
+        self._hands = tuple(
+            limb
+            for limb in self._limbs
+            if limb.role in (TrackerRole.RIGHT_HAND, TrackerRole.LEFT_HAND)
+        )
+        self._swap = HandSwap(*self._hands) if len(self._hands) == 2 else None
+        self._log = CauseLog()
+        self.calibrate(calibration)
+        self.reset()
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """The joints, in the order of every joint vector."""
+        return self._body.names
+
+    @property
+    def limbs(self) -> dict[str, TrackerRole]:
+        """The chains that can follow, each with its tracker."""
+        return {limb.name: limb.role for limb in self._limbs}
+
+    def reset(self) -> None:
+        """Forget the past; every limb has to be taken up anew."""
+        for limb in self._limbs:
+            limb.reset()
+        if self._swap is not None:
+            self._swap.forget()
+        self._body.rest(None)
+        self._now = -math.inf
+        self._heading = 0.0
+        self._stamps: dict[str, float] = {limb.name: 0.0 for limb in self._limbs}
+
+    def calibrate(self, calibration: ArmCalibration | None) -> None:
+        """Use another calibration from when the clutch is closed next; None for none at all."""
+        self._calibration = calibration
+
+    def tool_poses(self, joints: ArrayLike, timestamp: float = 0.0) -> dict[str, Pose6D]:
+        """Return where the end effectors are in the base frame for joint positions [rad]."""
+        values = [float(value) for value in np.asarray(joints, dtype=np.float64)]
+        place = self._body.kinematics.place
+        return trusted_poses({n: place(n, values) for n in self._body.chains}, timestamp)
+
+    def tools_at(self, pose: str = "a_pose") -> dict[TrackerRole, Pose6D]:
+        """Return the end effectors of a named pose by their trackers, to calibrate against.
+
+        Raises:
+            UnknownNameError: The robot has no such pose.
+        """
+        tools = self.tool_poses(self._body.named(pose))
+        return {limb.role: tools[limb.name] for limb in self._limbs}
+
+    def update(
+        self,
+        tracker_poses: Trackers,
+        joints: ArrayLike,
+        *,
+        now: float,
+        dt: float,
+        engaged: Collection[str] | Mapping[str, bool],
+        frame: str = "ros",
+    ) -> ArmOutput:
+        """Return the command for this tick.
+
+        Args:
+            tracker_poses: Newest pose of each tracker; a missing one counts as lost.
+            joints: Positions last commanded to the robot, or measured ones where nothing has
+                been commanded, in [rad] or [m], shape (N,), in the order of `joint_names`.
+            now: Time in [s] on the clock of the poses' stamps.
+            dt: Time since the last call in [s].
+            engaged: Chains whose clutch is closed; names of anything else are ignored.
+            frame: Axes of the poses, one of FRAMES.
+
+        Raises:
+            UnknownNameError: There is no such frame.
+        """
+        trackers = _in_ros_axes(tracker_poses, frame)
+        log, period = self._log, self._config.period
+        log.begin(now if math.isfinite(now) else max(self._now, 0.0))
+        is_timely = self._check_time(now, dt)
+        # A clock that jitters about the period, or is broken, must not disturb the solver.
+        step = dt if 0.0 < dt < 0.5 * period else period
+        measured = self._body.check(joints, log)
+        wished = _names_of(engaged)
+        self._see(trackers if is_timely else None, wished, now)
+        is_any_engaged = False
+        for limb in self._limbs:
+            is_engaged = limb.name in wished
+            if is_engaged:
+                is_any_engaged = True
+            else:
+                log.add(Rule.NOT_ENGAGED, limb.name, 0.0, 1.0, Severity.HOLD)
+            if not is_engaged or limb.sample not in USABLE or measured is None:
+                limb.hold(step, log, engaged=is_engaged)
+            elif limb.is_following:
+                limb.follow(now, step, log)
+            elif self._may_begin(limb):
+                self._take_up(limb, trackers, measured, now)
+            else:
+                limb.hold(step, log, engaged=True)
+        return self._move(measured, step, engaged=is_any_engaged)
+
+    def _check_time(self, now: float, dt: float) -> bool:
+        """Tell whether time has gone on as it should, and log why not."""
+        last, self._now = self._now, now if math.isfinite(now) else self._now
+        limit = self._config.stall_after
+        if not (math.isfinite(now) and math.isfinite(dt)):
+            self._log.add(Rule.NON_FINITE, "clock", 0.0, 0.0, Severity.HOLD)
+        elif now <= last or dt <= 0.0:
+            self._log.add(Rule.TIME_ORDER, "clock", min(now - last, dt), 0.0, Severity.HOLD)
+            if now < last:
+                # Stamps so far belong to a time that is yet to come.
+                self._stamps = dict.fromkeys(self._stamps, 0.0)
+                for limb in self._limbs:
+                    limb.forget_samples()
+        elif max(dt, now - last if math.isfinite(last) else 0.0) > limit:
+            self._log.add(Rule.OVERRUN, "arms", max(dt, now - last), limit, Severity.HOLD)
+            # Without commands for so long, the robot has come to rest where it was sent.
+            self._body.stop()
+        else:
+            return True
+        return False
+
+    def _see(self, trackers: Trackers | None, wished: Collection[str], now: float) -> None:
+        """Let every limb judge its tracker; None where time itself is not to be trusted."""
+        log = self._log
+        for limb in self._limbs:
+            pose = None if trackers is None else trackers.get(limb.role)
+            if trackers is None or (pose is None and limb.name not in wished):
+                limb.ignore()
+            else:
+                limb.see(pose, now, log)
+        if self._swap is not None:
+            first, second = self._hands
+            if first.name not in wished and second.name not in wished:
+                self._swap.forget()  # Whoever engages them next wears them as they are.
+            if self._swap.check(log):
+                first.ignore()
+                second.ignore()
+
+    def _may_begin(self, limb: Limb) -> bool:
+        """Tell whether a limb can begin to follow, and log why not."""
+        if self._config.mapping == "absolute":
+            calibration, limit = self._calibration, self._config.max_residual
+            residual = calibration.residual if calibration is not None else math.inf
+            if calibration is None or limb.role not in calibration.anchors or residual > limit:
+                subject = f"{limb.name} calibration"
+                self._log.add(Rule.NOT_ENGAGED, subject, residual, limit, Severity.HOLD)
+                return False
+        body = self._body
+        if body.is_running and not limb.is_resting:
+            self._log.add(Rule.ENGAGE_JUMP, limb.name, *limb.motion_left, Severity.HOLD)
+            return False
+        if body.pace > SLOW and not any(each.is_following for each in self._limbs):
+            self._log.add(Rule.ENGAGE_JUMP, limb.name, body.pace, SLOW, Severity.HOLD)
+            return False
+        return True
+
+    def _take_up(self, limb: Limb, trackers: Trackers, measured: Array, now: float) -> None:
+        """Let a limb follow from where it is."""
+        body = self._body
+        if body.is_running:
+            body.synchronize(limb.name, measured)
+        else:
+            body.start(measured)
+        heading = self._find_heading(trackers, now)
+        limb.take_up(body.place(limb.name), heading, self._calibrated(limb), self._log)
+
+    def _calibrated(self, limb: Limb) -> LimbMapping | None:
+        calibration = self._calibration
+        if calibration is None or self._config.mapping != "absolute":
+            return None
+        tracker, tool = calibration.anchors[limb.role]
+        return LimbMapping(
+            as_placement(tracker),
+            as_placement(tool),
+            calibration.heading,
+            scale=calibration.scale,
+            rotation_scale=limb.config.rotation_scale,
+        )
+
+    def _find_heading(self, trackers: Trackers, now: float) -> float:
+        """Return the direction in [rad] that is ahead; the last one where no tracker tells."""
+        for role in HEADINGS[self._config.heading]:
+            pose = trackers.get(role)
+            if pose is None or not pose.valid:
+                continue
+            gate = PoseGate(role.value, self._config.gate, Severity.INFO)
+            if gate.check(pose, now, self._log) is Sample.FRESH:
+                self._heading = heading_of(as_placement(pose)[1])
+                return self._heading
+        if self._config.heading != "room":
+            self._log.add(Rule.LOST, "heading", 0.0, 0.0, Severity.INFO)
+        return self._heading
+
+    def _move(self, measured: Array | None, step: float, *, engaged: bool) -> ArmOutput:
+        """Take the limbs towards their targets, or let them rest."""
+        body, log = self._body, self._log
+        following = [limb.name for limb in self._limbs if limb.is_following]
+        if not following:
+            if body.is_running:
+                body.brake(step)
+                for limb in self._limbs:
+                    limb.stop()
+            if not (engaged or body.pace):
+                body.rest(measured)
+                for limb in self._limbs:
+                    limb.release()  # Nobody knows where the robot will be when it is next needed.
+            return self._output({}, None, engaged=engaged)
+        body.prefer(following)
+        targets = trusted_poses(
+            {limb.name: limb.target for limb in self._limbs if limb.target is not None},
+            max(self._now, 0.0),
+        )
+        result = body.move(targets, step, log)
+        return self._output(targets, result, engaged=engaged)
+
+    def _output(
+        self, targets: dict[str, Pose6D], result: IKResult | None, *, engaged: bool
+    ) -> ArmOutput:
+        states, stamps = {}, {}
+        for limb in self._limbs:
+            states[limb.name] = limb.state
+            if limb.is_following:
+                stamps[limb.name] = limb.stamp
+        if 0 < len(stamps) < len(states):
+            # A limb that keeps its place while others follow still moves for them.
+            oldest = min(stamps.values())
+            for name in states.keys() - stamps.keys():
+                stamps[name] = max(self._stamps[name], oldest)
+        if stamps:
+            self._stamps = stamps
+        body = self._body
+        return ArmOutput(
+            names=body.names,
+            positions=body.positions,
+            targets=targets,
+            error_position=result.error_position if result is not None else 0.0,
+            error_orientation=result.error_orientation if result is not None else 0.0,
+            causes=self._log.causes,
+            states=states,
+            stamps=self._stamps,
+            columns=body.columns,
+            active=body.is_running and engaged,
+        )
+
+
+def as_placement(pose: Pose6D) -> Placement:
+    """Return a pose as plain floats, its quaternion of unit length."""
+    x, y, z = pose.position.tolist()
+    a, b, c, d = pose.orientation.tolist()
+    return (x, y, z), normalized((a, b, c, d))
+
+
+def _names_of(engaged: Collection[str] | Mapping[str, bool]) -> Collection[str]:
+    if isinstance(engaged, Mapping):
+        return {name for name, is_engaged in engaged.items() if is_engaged}
+    return engaged
+
+
+def _in_ros_axes(poses: Trackers, frame: str) -> Trackers:
+    if frame == "ros":
+        return poses
+    if frame not in FRAMES:
+        raise UnknownNameError("frame", frame, FRAMES)
+    return {
+        role: Pose6D(
+            steamvr_to_ros2_position(pose.position),
+            webxr_to_ros2_quaternion(pose.orientation),
+            pose.timestamp,
+            pose.valid,
+        )
+        for role, pose in poses.items()
+        if pose is not None
+    }

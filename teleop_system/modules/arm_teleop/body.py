@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The robot's joints as the arm controller sees them: one solver tick after the other.
+
+Between engaging and coming to rest the solver goes on from its own results. Where the robot's
+joints are otherwise, because something else moved them, it starts from there.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from teleop_system.exceptions import UnknownNameError
+from teleop_system.interfaces import IIKSolver, IKResult, Pose6D
+from teleop_system.modules.arm_teleop.chain_kinematics import ChainKinematics
+from teleop_system.modules.arm_teleop.spatial import Placement
+from teleop_system.modules.pose_gate import CauseLog
+from teleop_system.robots.description import Chain, RobotDescription
+from teleop_system.runtime.causes import Rule, Severity
+
+Array = NDArray[np.float64]
+
+KINDS = ("arm", "torso")
+"""Kinds of chain that a solver moves."""
+
+
+class Body:
+    """Arms and torso, moved by a solver.
+
+    Args:
+        robot: The robot.
+        solver: An initialised solver of its arms and torso.
+        posture: Named pose that the joints prefer; None for the initial one.
+        resync: Difference in [rad] or [m] past which joints are not where they were sent.
+
+    Attributes:
+        chains: The chains that the solver moves, by name; the torso first.
+        names: The joints, in the order of every joint vector.
+        columns: Where the joints of each chain stand.
+        kinematics: Forward kinematics of the chains.
+        positions: Where the joints should be in [rad] or [m], shape (N,).
+        is_running: Whether the solver goes on from its own results.
+    """
+
+    def __init__(
+        self, robot: RobotDescription, solver: IIKSolver, posture: str | None, resync: float
+    ) -> None:
+        self._solver = solver
+        self._resync = resync
+        self.names = tuple(solver.get_joint_names())
+        known = set(self.names)
+        found = [
+            c for c in robot.chains.values() if c.kind in KINDS and known.issuperset(c.joints)
+        ]
+        if not found:
+            raise UnknownNameError("arm or torso", robot.name, robot.chains)
+        found.sort(key=lambda chain: chain.kind != "torso")
+        self.chains: dict[str, Chain] = {chain.name: chain for chain in found}
+        self.columns = {
+            chain.name: np.array([self.names.index(joint) for joint in chain.joints])
+            for chain in found
+        }
+        self.kinematics = ChainKinematics(robot, self.chains, self.names)
+        self._robot = robot
+        self._preferred = self.named(robot.initial_pose if posture is None else posture)
+        self._posture_of: Sequence[str] | None = None
+        self.positions = self._placed_at = _frozen(self._preferred)
+        self._places: dict[str, Placement] = {}
+        self.is_running = False
+        self._is_known = False
+        self._must_restart = False
+        self._step = np.zeros(len(self.names))
+        self._acceleration = np.array([robot.limits(joint).acceleration for joint in self.names])
+        # Solvers with a memory can be told to forget; the others have no need to.
+        self._forget: Callable[..., None] = getattr(solver, "reset", _nothing)
+
+    def named(self, pose: str) -> Array:
+        """Return the joint positions of a named pose of the robot in [rad] or [m].
+
+        Raises:
+            UnknownNameError: There is no such pose.
+        """
+        positions = self._robot.pose(pose)
+        return np.array([positions.get(joint, 0.0) for joint in self.names])
+
+    @property
+    def pace(self) -> float:
+        """How far the quickest joint moved in the last tick in [rad] or [m]."""
+        return float(np.abs(self._step).max())
+
+    def check(self, joints: ArrayLike, log: CauseLog) -> Array | None:
+        """Return the robot's joints where they are finite and complete, else None and a cause."""
+        if joints is self.positions:
+            return self.positions
+        try:
+            values = np.asarray(joints, dtype=np.float64)
+        except (TypeError, ValueError):
+            values = np.empty(0)
+        size = len(self.names)
+        if values.shape != (size,):
+            log.add(Rule.WRONG_SHAPE, "joints", float(values.size), float(size), Severity.HOLD)
+            return None
+        if not math.isfinite(values.dot(values)):
+            bad = [n for n, ok in zip(self.names, np.isfinite(values), strict=True) if not ok]
+            log.add(Rule.NON_FINITE, (bad or ["joints"])[0], 0.0, 0.0, Severity.HOLD)
+            return None
+        return values
+
+    def rest(self, joints: Array | None) -> None:
+        """Let the solver rest, and command what was commanded unless someone moved the robot."""
+        self.is_running = False
+        self._step = np.zeros(len(self.names))
+        if joints is None or joints is self.positions:
+            return
+        if not self._is_known or np.abs(joints - self.positions).max() > self._resync:
+            self.positions = _frozen(joints)
+            self._is_known = True
+
+    def start(self, joints: Array) -> None:
+        """Let the solver start at rest from the robot's joints."""
+        self.positions = _frozen(joints)
+        self.is_running = self._is_known = True
+        self._posture_of = None
+        self.stop()
+
+    def stop(self) -> None:
+        """Take the joints to have come to rest where they were sent."""
+        self._step = np.zeros(len(self.names))
+        self._must_restart = True
+
+    def brake(self, period: float) -> None:
+        """Let every joint brake as hard as it may for `period` [s], whatever the targets were.
+
+        Targets that cannot all be met keep a solver moving; joints that brake come to rest.
+        """
+        if self._step.any():
+            slower = np.maximum(np.abs(self._step) - self._acceleration * period**2, 0.0)
+            self._step = np.copysign(slower, self._step)
+            self.positions = _frozen(self.positions + self._step)
+        self._must_restart = True
+
+    def synchronize(self, chain: str, joints: Array) -> None:
+        """Start a chain from the robot's joints where they are not where they were sent."""
+        columns = self.columns[chain]
+        if np.abs(joints[columns] - self.positions[columns]).max() <= self._resync:
+            return
+        positions = self.positions.copy()
+        positions[columns] = joints[columns]
+        self.positions = _frozen(positions)
+        self._step = self._step.copy()
+        self._step[columns] = 0.0
+        self._must_restart = True
+
+    def place(self, chain: str) -> Placement:
+        """Return where a chain's end effector is."""
+        if self._placed_at is not self.positions:
+            self._placed_at, self._places = self.positions, {}
+        place = self._places.get(chain)
+        if place is None:
+            place = self._places[chain] = self.kinematics.place(chain, self.positions.tolist())
+        return place
+
+    def prefer(self, following: Sequence[str]) -> None:
+        """Let the limbs that follow prefer the posture, and all others stay as they are."""
+        if following == self._posture_of:
+            return
+        self._posture_of = following
+        posture = self.positions.copy()
+        for name in following:
+            columns = self.columns[name]
+            posture[columns] = self._preferred[columns]
+        self._solver.set_posture_target(posture)
+
+    def move(self, targets: dict[str, Pose6D], period: float, log: CauseLog) -> IKResult:
+        """Take one tick of `period` [s] towards the targets; other chains keep their pose."""
+        if self._must_restart:
+            self._must_restart = False
+            self._forget(self._step / period)
+        result = self._solver.solve_multi(targets, self.positions, period)
+        positions = result.joint_positions
+        if math.isfinite(positions.dot(positions)):
+            self._step = positions - self.positions
+            self.positions = positions
+        else:
+            log.add(Rule.NON_FINITE, "solver", 0.0, 0.0, Severity.HOLD)
+            self.stop()
+        return result
+
+
+def _frozen(values: ArrayLike) -> Array:
+    array = np.array(values, dtype=np.float64)
+    array.setflags(write=False)
+    return array
+
+
+def _nothing(*_: object) -> None:
+    """Stand in for the reset of a solver without a memory."""

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of the arm controller; the file `config/teleop/arm.yaml` says the same."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+from teleop_system.exceptions import ConfigError
+from teleop_system.modules.pose_gate import GateLimits
+from teleop_system.utils.validators import (
+    require_choice,
+    require_in_range,
+    require_non_negative,
+    require_positive,
+)
+
+MAPPINGS = ("relative", "absolute")
+HEADINGS = ("auto", "waist", "head", "room")
+
+REACTION_TIME = 0.1
+"""An arm begins to hold at the latest this long after the last fresh sample, in [s]."""
+SHORTEST_RAMP = 0.8
+"""Promised least duration of the ramp after engaging or resuming, in [s]."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceBox:
+    """A box in the frame of the robot's base that a target is kept in."""
+
+    lower: tuple[float, float, float] = (-1.0, -1.5, 0.0)
+    """Smallest x, y and z in [m]."""
+    upper: tuple[float, float, float] = (1.5, 1.5, 2.2)
+    """Largest x, y and z in [m]."""
+
+    def __post_init__(self) -> None:
+        for name in ("lower", "upper"):
+            corner = getattr(self, name)
+            if len(corner) != 3 or not all(math.isfinite(value) for value in corner):
+                raise ConfigError(f"{name} must be three finite numbers, got {corner}")
+        if not all(low < high for low, high in zip(self.lower, self.upper, strict=True)):
+            raise ConfigError(f"lower must be below upper, got {self.lower} and {self.upper}")
+
+
+@dataclass(frozen=True, slots=True)
+class LimbConfig:
+    """How the operator's motion becomes that of one limb."""
+
+    scale: float = 1.0
+    """Way of the robot per way of the operator; a calibration's own scale replaces it."""
+    rotation_scale: float = 1.0
+    """Turn of the robot per turn of the operator."""
+    workspace: WorkspaceBox | None = None
+    """Box that targets are kept in; null for none."""
+
+    def __post_init__(self) -> None:
+        require_in_range(self, "scale", 0.0, 5.0)
+        require_in_range(self, "rotation_scale", 0.0, 2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class SmoothingConfig:
+    """Smoothing of the trackers: calm at rest, prompt in motion."""
+
+    min_cutoff: float = 1.0
+    """Cutoff of positions at rest in [Hz]."""
+    beta: float = 20.0
+    """Rise of that cutoff with speed in [1/m]."""
+    derivative_cutoff: float = 2.0
+    """Cutoff of the speed estimate in [Hz]."""
+    turn_min_cutoff: float = 1.0
+    """Cutoff of rotations at rest in [Hz]."""
+    turn_beta: float = 5.0
+    """Rise of that cutoff with turning speed in [1/rad]."""
+    turn_derivative_cutoff: float = 2.0
+    """Cutoff of the turning speed estimate in [Hz]."""
+    lead: float = 0.9
+    """Share of an estimated speed that is relied on, from 0 to 1; more means less lag."""
+    rest_speed: float = 0.1
+    """Speed in [m/s] of which half is taken for noise; above, ever less."""
+    rest_turn: float = 0.4
+    """Turning speed in [rad/s] of which half is taken for noise."""
+    coast_time: float = 0.05
+    """Time constant in [s] with which motion ends where no sample tells of it any more."""
+
+    def __post_init__(self) -> None:
+        names = set(self.__slots__) - {"lead", "beta", "turn_beta"}
+        require_positive(self, *sorted(names))
+        require_non_negative(self, "beta", "turn_beta")
+        require_in_range(self, "lead", 0.0, 1.0)
+        require_in_range(self, "coast_time", 0.005, 0.1, unit="s")
+
+
+def _limbs() -> dict[str, LimbConfig]:
+    return {"arm": LimbConfig(), "torso": LimbConfig()}
+
+
+@dataclass(frozen=True, slots=True)
+class ArmTeleopConfig:
+    """How the operator's hands and waist move the robot's arms and torso."""
+
+    rate: float = 100.0
+    """Control frequency in [Hz]."""
+    mapping: Literal["relative", "absolute"] = "relative"
+    """Relative: motion counts from where the clutch closed. Absolute: needs a calibration."""
+    heading: Literal["auto", "waist", "head", "room"] = "auto"
+    """What tells ahead when the clutch closes; auto takes the waist, else the head, and room
+    the x axis of the room."""
+    limbs: dict[str, LimbConfig] = field(default_factory=_limbs)
+    """By name of a chain or, failing that, by kind: arm, torso."""
+    reach: float = 0.97
+    """Share of an arm's stretched length that targets are kept within; 1 is singular."""
+    posture: str | None = None
+    """Named pose that the joints prefer where targets allow it; null for the initial one."""
+    smoothing: SmoothingConfig = field(default_factory=SmoothingConfig)
+    """Smoothing of the trackers."""
+    gate: GateLimits = field(default_factory=GateLimits)
+    """What a sample of a tracker has to meet."""
+    ramp_time: float = 0.8
+    """Shortest time in [s] to catch up with the operator after engaging or resuming."""
+    catch_up_speed: float = 0.4
+    """Largest speed in [m/s] of a hand that catches up; a long way takes longer."""
+    catch_up_turn: float = 1.2
+    """Largest turning speed in [rad/s] of a hand that catches up."""
+    resume_distance: float = 0.3
+    """A tracker found again within this distance in [m] of where it was lost resumes where it
+    was; further away the clutch closes anew."""
+    resume_angle: float = 1.0
+    """The same for its orientation in [rad]."""
+    resync: float = 0.02
+    """Difference in [rad] or [m] between a joint and what was asked of it past which a limb
+    that is taken up starts from the joint."""
+    max_residual: float = 0.06
+    """Largest residual of a calibration in [m] with which the arms may be engaged."""
+    stall_after: float = 0.1
+    """Step time in [s] past which the loop has stalled, and the arms hold first."""
+
+    def __post_init__(self) -> None:
+        require_in_range(self, "rate", 20.0, 1000.0, unit="Hz")
+        require_choice(self, "mapping", MAPPINGS)
+        require_choice(self, "heading", HEADINGS)
+        require_in_range(self, "reach", 0.1, 1.0)
+        require_in_range(self, "ramp_time", SHORTEST_RAMP, 10.0, unit="s")
+        require_positive(self, "catch_up_speed", "catch_up_turn", "resync")
+        require_positive(self, "max_residual", "stall_after")
+        require_non_negative(self, "resume_distance", "resume_angle")
+        if self.gate.stale_after + self.period > REACTION_TIME + 1e-9:
+            raise ConfigError(
+                f"gate.stale_after must leave a tick within {REACTION_TIME} s, got "
+                f"{self.gate.stale_after} s at {self.rate} Hz"
+            )
+
+    @property
+    def period(self) -> float:
+        """Nominal time between two ticks in [s]."""
+        return 1.0 / self.rate
+
+    def limb(self, chain: str, kind: str) -> LimbConfig:
+        """Return the parameters of a chain: those of its name, of its kind, or the defaults."""
+        return self.limbs.get(chain) or self.limbs.get(kind) or LimbConfig()

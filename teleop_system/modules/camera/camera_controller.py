@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the operator's head to the pan and tilt of the robot's."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from teleop_system.exceptions import InvalidPoseError
+from teleop_system.interfaces import Pose6D
+from teleop_system.modules.camera.config import CameraConfig
+from teleop_system.modules.camera.gaze import gaze_angles
+from teleop_system.modules.camera.neck_axis import NeckAxis
+from teleop_system.modules.pose_gate import CauseLog, PoseGate, Sample
+from teleop_system.runtime.causes import Cause, Rule, Severity
+from teleop_system.utils.filters import OneEuroRotationFilter
+
+
+@dataclass(frozen=True, slots=True)
+class PanTiltOutput:
+    """Where the robot's head should look, and why that may not be where the operator looks.
+
+    Attributes:
+        pan: Angle of the pan joint, left positive, in [rad].
+        tilt: Angle of the tilt joint, down positive, in [rad].
+        causes: Whatever limited or held the wish in this tick.
+        timestamp: Time at which the operator's head was measured in [s]; the present time
+            while the head holds.
+    """
+
+    pan: float
+    tilt: float
+    causes: tuple[Cause, ...]
+    timestamp: float
+
+
+class CameraController:
+    """Turns the robot's head as the operator's, counted from a centre.
+
+    Positive tilt looks down. Whatever goes wrong with the input makes the head brake to a hold;
+    whenever it follows again, it catches up along a ramp.
+    """
+
+    def __init__(self, config: CameraConfig) -> None:
+        self._config = config
+        self._log = CauseLog()
+        self._gate = PoseGate("head", config.gate)
+        self._filter = OneEuroRotationFilter(
+            config.min_cutoff, config.beta, config.derivative_cutoff
+        )
+        self._pan = NeckAxis(config, config.pan_lower, config.pan_upper)
+        self._tilt = NeckAxis(config, config.tilt_lower, config.tilt_upper)
+        self._axes = (self._pan, self._tilt)
+        self.reset()
+
+    def reset(self, pan: float = 0.0, tilt: float = 0.0) -> None:
+        """Forget the past, and hold where the head is now, in [rad]."""
+        self._pan.reset(pan)
+        self._tilt.reset(tilt)
+        self._now = -math.inf
+        self._forget_input()
+        self._center: tuple[float, float] | None = None
+        self._side = 0.0
+        self._is_following = False
+        self._begin_ramp()
+
+    def recenter(self) -> None:
+        """Let the next good sample be straight ahead."""
+        self._center = None
+
+    def update(
+        self, head: Pose6D | ArrayLike | None, *, now: float, dt: float, engaged: bool = True
+    ) -> PanTiltOutput:
+        """Return the command for this tick.
+
+        Args:
+            head: Newest pose of the head, ROS axes, or a quaternion xyzw measured just now; None
+                where there is none.
+            now: Time in [s] on the clock of the poses' stamps.
+            dt: Time since the last call in [s].
+            engaged: False while the operator has not engaged the head.
+        """
+        self._log.begin(now if math.isfinite(now) else max(self._now, 0.0))
+        is_timely = self._check_time(now, dt)
+        if not (math.isfinite(dt) and dt > 0.0):
+            dt = 1.0 / self._config.rate
+        is_seen = is_timely and self._see(self._as_pose(head, now), now)
+        if not engaged:
+            self._log.add(Rule.NOT_ENGAGED, "head", 0.0, 1.0, Severity.HOLD)
+            if self._config.center_on_engage:
+                self._center = None
+        if engaged and is_seen:
+            self._follow(dt)
+        else:
+            self._is_following = False
+            for axis in self._axes:
+                axis.hold(dt)
+        stamp = self._gate.pose.timestamp if self._is_following and self._gate.pose else self._now
+        return PanTiltOutput(
+            self._pan.position,
+            self._tilt.position,
+            self._log.causes,
+            stamp if math.isfinite(stamp) else 0.0,
+        )
+
+    def _check_time(self, now: float, dt: float) -> bool:
+        """Tell whether time has gone on as it should, and log why not."""
+        last, self._now = self._now, now if math.isfinite(now) else self._now
+        if not (math.isfinite(now) and math.isfinite(dt)):
+            self._log.add(Rule.NON_FINITE, "clock", 0.0, 0.0, Severity.HOLD)
+        elif now <= last or dt <= 0.0:
+            self._log.add(Rule.TIME_ORDER, "clock", min(now - last, dt), 0.0, Severity.HOLD)
+            if now < last:
+                self._forget_input()
+        elif dt > self._config.stall_after:
+            self._log.add(Rule.OVERRUN, "head", dt, self._config.stall_after, Severity.HOLD)
+        else:
+            return True
+        return False
+
+    def _as_pose(self, head: Pose6D | ArrayLike | None, now: float) -> Pose6D | None:
+        if head is None or isinstance(head, Pose6D):
+            return head
+        try:
+            return Pose6D(np.zeros(3), np.asarray(head, dtype=np.float64), now)
+        except InvalidPoseError:
+            is_whole = np.shape(head) == (4,)
+            rule = Rule.NON_FINITE if is_whole else Rule.WRONG_SHAPE
+            self._log.add(rule, "head", float(np.size(head)), 4.0, Severity.HOLD)
+            return None
+
+    def _see(self, pose: Pose6D | None, now: float) -> bool:
+        """Take in a new sample; tell whether there is one young enough to follow."""
+        last = self._gate.pose
+        sample = self._gate.check(pose, now, self._log)
+        if sample is Sample.JUMPED:
+            self._filter.reset()
+            return False
+        if sample is Sample.FRESH and self._gate.pose is not None:
+            elapsed = self._gate.pose.timestamp - last.timestamp if last is not None else 0.0
+            self._filter.update(self._gate.pose.orientation, elapsed)
+        # A few lost samples are bridged by the last good one, as long as it is fresh.
+        return self._filter.value is not None and (
+            self._gate.age(now) <= self._config.gate.stale_after
+        )
+
+    def _forget_input(self) -> None:
+        self._gate.reset()
+        self._filter.reset()
+
+    def _begin_ramp(self) -> None:
+        self._ramp = 0.0
+        self._start = tuple(axis.begin() for axis in self._axes)
+
+    def _follow(self, dt: float) -> None:
+        """Go on towards where the operator looks."""
+        assert self._filter.value is not None
+        angles = gaze_angles(self._filter.value)
+        if self._center is None:
+            self._center = angles
+            self._side = 0.0
+            self._is_following = False
+        if not self._is_following:
+            self._is_following = True
+            self._begin_ramp()
+        else:
+            self._ramp = min(1.0, self._ramp + dt / self._config.ramp_time)
+        r = self._ramp
+        share = r * r * r * (10.0 - r * (15.0 - 6.0 * r))
+        targets = self._targets(*angles)
+        wishes = [a + share * (b - a) for a, b in zip(self._start, targets, strict=True)]
+        for axis, wish in zip(self._axes, wishes, strict=True):
+            axis.follow(wish, dt)
+
+    def _targets(self, yaw: float, nod: float) -> tuple[float, float]:
+        """Return pan and tilt for where the operator looks, within their ranges."""
+        assert self._center is not None
+        config = self._config
+        turned = math.remainder(yaw - self._center[0], 2.0 * math.pi)
+        pan = config.pan_scale * turned
+        if config.pan_lower <= pan <= config.pan_upper:
+            self._side = math.copysign(1.0, pan)
+        else:
+            # Someone who looks behind them stays on the side they came from, or the head would
+            # swing round through the front.
+            self._side = self._side or math.copysign(1.0, pan)
+            limit = config.pan_upper if self._side > 0.0 else config.pan_lower
+            self._log.add(Rule.POSITION, "pan", pan, limit)
+            pan = limit
+        tilt = config.tilt_scale * (nod - (self._center[1] if config.center_tilt else 0.0))
+        clamped = min(config.tilt_upper, max(config.tilt_lower, tilt))
+        if clamped != tilt:
+            self._log.add(Rule.POSITION, "tilt", tilt, clamped)
+        return pan, clamped

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of the camera controller."""
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from teleop_system.exceptions import ConfigError
+from teleop_system.modules.pose_gate import GateLimits
+from teleop_system.utils.validators import require_in_range, require_positive
+
+if TYPE_CHECKING:
+    from teleop_system.robots import RobotDescription
+
+REACTION_TIME = 0.1
+"""The head begins to hold at the latest this long after the last fresh sample, in [s]."""
+SHORTEST_RAMP = 0.8
+"""Promised least duration of the ramp after engaging, resuming or centring, in [s]."""
+
+
+def _gate() -> GateLimits:
+    # A tick of 30 Hz has to fit between the last fresh sample's end and the promised reaction.
+    return GateLimits(stale_after=0.06, turn=0.3, turn_speed=20.0)
+
+
+@dataclass(frozen=True, slots=True)
+class CameraConfig:
+    """How the operator's head turns the robot's."""
+
+    rate: float = 30.0
+    """Control frequency in [Hz]."""
+    gate: GateLimits = field(default_factory=_gate)
+    """What a sample of the head has to meet."""
+    pan_lower: float = -1.57
+    """Furthest to the right in [rad]."""
+    pan_upper: float = 1.57
+    """Furthest to the left in [rad]."""
+    tilt_lower: float = -1.57
+    """Furthest up in [rad]; positive tilt looks down."""
+    tilt_upper: float = 1.57
+    """Furthest down in [rad]."""
+    velocity: float = 3.14
+    """Largest speed of either joint in [rad/s]."""
+    acceleration: float = 10.0
+    """Largest acceleration of either joint in [rad/s^2]."""
+    jerk: float = 100.0
+    """Largest jerk of either joint in [rad/s^3]."""
+    pan_scale: float = 1.0
+    """Pan per turn of the operator's head."""
+    tilt_scale: float = 1.0
+    """Tilt per nod of the operator's head."""
+    min_cutoff: float = 1.5
+    """Cutoff of the smoothing at rest in [Hz]."""
+    beta: float = 8.0
+    """Rise of that cutoff with turning speed in [1/rad]."""
+    derivative_cutoff: float = 2.0
+    """Cutoff of the turning speed estimate in [Hz]."""
+    lead: float = 0.8
+    """Share of the operator's turning speed that is relied on, from 0 to 1. More means less lag
+    behind a turn, and more overshoot where it ends abruptly; 0.8 halves the lag for none."""
+    lead_cutoff: float = 8.0
+    """Cutoff of the smoothing of that speed in [Hz]."""
+    center_on_engage: bool = True
+    """Whether engaging centres as well, so that the robot looks ahead wherever one faces."""
+    center_tilt: bool = True
+    """Whether centring takes the present nod as level, and not only the present direction."""
+    ramp_time: float = 1.0
+    """Time in [s] to catch up after engaging, resuming or centring."""
+    stall_after: float = 0.1
+    """Step time in [s] past which the loop has stalled, and the head holds first."""
+
+    def __post_init__(self) -> None:
+        for axis in ("pan", "tilt"):
+            low, high = f"{axis}_lower", f"{axis}_upper"
+            require_in_range(self, low, -3.2, 0.0, unit="rad")
+            require_in_range(self, high, 0.0, 3.2, unit="rad")
+            require_in_range(self, f"{axis}_scale", 0.1, 2.0)
+        require_positive(self, "velocity", "acceleration", "jerk")
+        require_positive(
+            self, "min_cutoff", "beta", "derivative_cutoff", "lead_cutoff", "stall_after"
+        )
+        require_in_range(self, "lead", 0.0, 1.0)
+        require_in_range(self, "rate", 20.0, 1000.0, unit="Hz")
+        require_in_range(self, "ramp_time", SHORTEST_RAMP, 10.0, unit="s")
+        if self.gate.stale_after + 1.0 / self.rate > REACTION_TIME + 1e-9:
+            raise ConfigError(
+                f"gate.stale_after must leave a tick within {REACTION_TIME} s, got "
+                f"{self.gate.stale_after} s at {self.rate} Hz"
+            )
+
+    def within(self, robot: "RobotDescription") -> "CameraConfig":
+        """Return the same, with every limit drawn in to what the robot's neck can do.
+
+        Raises:
+            ConfigError: The robot has no head that turns and nods.
+        """
+        head = robot.head
+        if head is None or head.pan is None or head.tilt is None:
+            raise ConfigError(f"robot {robot.name!r} has no head that turns and nods")
+        pan, tilt = robot.limits(head.pan), robot.limits(head.tilt)
+        return dataclasses.replace(
+            self,
+            pan_lower=max(self.pan_lower, pan.lower),
+            pan_upper=min(self.pan_upper, pan.upper),
+            tilt_lower=max(self.tilt_lower, tilt.lower),
+            tilt_upper=min(self.tilt_upper, tilt.upper),
+            velocity=min(self.velocity, pan.velocity, tilt.velocity),
+            acceleration=min(self.acceleration, pan.acceleration, tilt.acceleration),
+            jerk=min(self.jerk, pan.jerk, tilt.jerk),
+        )

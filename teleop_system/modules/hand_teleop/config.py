@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of the hand controller and its retargeters."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+from teleop_system.exceptions import ConfigError
+from teleop_system.interfaces.master_device import HAND_JOINT_COUNT
+from teleop_system.utils.validators import (
+    require_in_range,
+    require_non_negative,
+    require_positive,
+)
+
+Twenty = tuple[float, ...]
+"""One number per joint: thumb, index, middle, ring and pinky, four each."""
+
+_LONG_SCALE = (1.0, 1.0, 0.9, 1.3)
+_VENDOR_OFFSETS = {0: -58.5, 1: 20.0, 6: -40.0, 10: -30.0}
+
+
+@dataclass(frozen=True, slots=True)
+class AngleMapConfig:
+    """How the operator's 20 angles become the 20 joints of a DG-5F.
+
+    A joint is scale x (angle + offset), in the sense of the right hand's table but with curling,
+    opposing and spreading towards the thumb counted positive; the signs of either side are ours.
+    The joints in turn follow: thumb flexion, abduction, PIP, mean of PIP and DIP; of index, middle
+    and ring abduction, MCP, PIP, DIP; of the pinky the size of its abduction (the palm's arch),
+    abduction, MCP, PIP.
+    """
+
+    scale: Twenty = (-1.0, 1.6, 1.3, 1.3, *_LONG_SCALE * 3, 0.0, 1.0, 1.0, 0.9)
+    """Robot angle per human angle; the defaults take a full fist to the full range, and leave the
+    palm's arch alone."""
+    offset: Twenty = (math.radians(-58.5), math.radians(20.0), *(0.0,) * 18)
+    """Added to the human angle before scaling in [rad]; the DG-5F's thumb starts elsewhere."""
+    abduction: Literal["radial", "spread"] = "radial"
+    """Sense of the operator's abduction angles: "radial" counts towards the thumb for every
+    finger, "spread" away from the middle finger (the middle itself towards the thumb)."""
+
+    def __post_init__(self) -> None:
+        for name in ("scale", "offset"):
+            values = getattr(self, name)
+            if len(values) != HAND_JOINT_COUNT or not all(map(math.isfinite, values)):
+                raise ConfigError(f"{name} needs {HAND_JOINT_COUNT} finite numbers, got {values}")
+
+    @classmethod
+    def vendor(cls) -> "AngleMapConfig":
+        """Return the hand maker's own numbers for MANUS gloves, found by trial."""
+        offset = [math.radians(_VENDOR_OFFSETS.get(joint, 0.0)) for joint in range(20)]
+        long = (1.0, 1.0, 1.3, 1.7)
+        return cls((-1.0, 1.6, 1.3, 1.3, *long * 3, 1.0 / 1.5, 1.0, 1.0, 1.0), tuple(offset))
+
+
+@dataclass(frozen=True, slots=True)
+class FingertipConfig:
+    """How the operator's finger tips become joint positions of a DG-5F."""
+
+    hand_scale: float = 1.1
+    """Size of the robot's fingers over the operator's; a calibration replaces it."""
+    origin: tuple[float, float, float] = (0.0105, 0.0, 0.072)
+    """The operator's wrist in the right hand's frame in [m]: the DG-5F has a longer palm than a
+    person with fingers of its size."""
+    tip_extension: float = 0.0071
+    """How far beyond the tip frame the point lies that follows, in [m]; default: the centre of
+    the round tip."""
+    tip_weight: float = 1.0
+    """Weight of the way from wrist to tip."""
+    thumb_weight: float = 0.05
+    """Weight of the way from the thumb's tip to another, while they are apart."""
+    pinch_weight: float = 40.0
+    """Weight of the distance from the thumb's tip to another, while they pinch."""
+    pinch_closed: float = 0.02
+    """Human tips nearer than this are a closed pinch, in [m]."""
+    pinch_open: float = 0.045
+    """Human tips further apart than this are no pinch, in [m]; in between it fades in."""
+    pinch_gap: float = -0.001
+    """Gap between the robot's tips in a closed pinch in [m]; negative to press."""
+    clearance: float = 0.002
+    """Gap that fingers other than the thumb should keep from each other in [m]."""
+    clearance_weight: float = 100.0
+    """Weight of a smaller gap."""
+    posture_weight: float = 1e-5
+    """Weight of a natural bend against tip errors in [m^2/rad^2]: each finger has one joint more
+    than a tip needs."""
+    change_weight: float = 1e-4
+    """Weight of joint motion from one sample to the next against tip errors in [m^2/rad^2]: it
+    calms a straight finger, whose joints say little about its tip."""
+    iterations: int = 2
+    """Steps of the optimiser per sample, each starting where the last one ended."""
+
+    def __post_init__(self) -> None:
+        require_positive(self, "hand_scale", "tip_weight", "pinch_weight", "posture_weight")
+        require_non_negative(self, "change_weight")
+        require_non_negative(self, "tip_extension", "thumb_weight", "clearance_weight")
+        require_non_negative(self, "pinch_closed", "clearance")
+        require_in_range(self, "pinch_gap", -0.005, 0.005, unit="m")
+        require_in_range(self, "iterations", 1, 50)
+        if not self.pinch_open > self.pinch_closed:
+            raise ConfigError(
+                f"pinch_open must be above pinch_closed, got {self.pinch_open} "
+                f"and {self.pinch_closed}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class GraspConfig:
+    """How the operator's hand becomes one number, from 0 (open) to 1 (closed)."""
+
+    source: Literal["auto", "curl", "pinch"] = "auto"
+    """Mean curl of index, middle and ring; or distance of thumb and index tips; "auto" takes the
+    tips where the device gives them."""
+    open_curl: float = 0.2
+    """Mean flexion of MCP and PIP of an open hand in [rad]."""
+    closed_curl: float = 1.3
+    """Mean flexion of a closed hand in [rad]."""
+    open_distance: float = 0.09
+    """Distance of thumb and index tips of an open hand in [m]."""
+    closed_distance: float = 0.025
+    """Distance of thumb and index tips that touch in [m]."""
+    max_speed: float = 0.25
+    """Largest speed of a gripper's joints in [m/s]."""
+    max_acceleration: float = 5.0
+    """Largest acceleration of a gripper's joints in [m/s^2]."""
+
+    def __post_init__(self) -> None:
+        require_positive(self, "max_speed", "max_acceleration")
+        if self.open_curl == self.closed_curl:
+            raise ConfigError(f"closed_curl must differ from open_curl, got {self.closed_curl}")
+        if self.open_distance == self.closed_distance:
+            raise ConfigError(
+                f"closed_distance must differ from open_distance, got {self.closed_distance}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class HandTeleopConfig:
+    """Parameters of the hand controller."""
+
+    rate: float = 100.0
+    """Control frequency in [Hz]."""
+    mode: Literal["auto", "dg5f", "gripper"] = "auto"
+    """What the hand is; "auto" asks the robot description."""
+    retargeter: str = "angles"
+    """Registered name of what maps the operator's hand to a DG-5F: "angles" or "fingertips"."""
+    stale_after: float = 0.08
+    """Age of the newest sample beyond which the hand holds, in [s]; with one tick at most 0.1."""
+    future_tolerance: float = 0.02
+    """How far ahead of the clock a time stamp may lie in [s]."""
+    ramp_time: float = 0.8
+    """Time over which the hand begins to follow after engaging or a hold in [s]."""
+    engage_step: float = 0.002
+    """Largest first step after engaging in [rad]."""
+    engage_step_linear: float = 0.001
+    """Largest first step of a gripper after engaging in [m]."""
+    max_speed: float = math.pi
+    """Largest joint speed in [rad/s]."""
+    max_acceleration: float = 50.0
+    """Largest joint acceleration in [rad/s^2]."""
+    max_step_time: float = 0.05
+    """Longest cycle that is believed in [s]; after a longer stall the hand moves no further."""
+    smoothing_cutoff: float = 3.0
+    """Cutoff of the smoothing at rest in [Hz]."""
+    smoothing_beta: float = 2.0
+    """Rise of the cutoff with speed in [1/rad]: prompt in motion, calm at rest."""
+    min_gap: float = 0.0005
+    """Smallest gap between two fingers in [m]."""
+    min_thumb_gap: float = -0.002
+    """Smallest gap between the thumb and a finger in [m]; negative so that a pinch can press."""
+    angles: AngleMapConfig = field(default_factory=AngleMapConfig)
+    """Map of the "angles" retargeter."""
+    fingertips: FingertipConfig = field(default_factory=FingertipConfig)
+    """Parameters of the "fingertips" retargeter."""
+    grasp: GraspConfig = field(default_factory=GraspConfig)
+    """Parameters of a gripper."""
+
+    def __post_init__(self) -> None:
+        require_in_range(self, "rate", 20.0, 1000.0, unit="Hz")
+        require_positive(self, "stale_after")
+        if not self.stale_after + 1.0 / self.rate <= 0.1 + 1e-9:
+            raise ConfigError(
+                f"stale_after and one period of rate = {self.rate} Hz must not exceed 0.1 s, "
+                f"got {self.stale_after}"
+            )
+        require_non_negative(self, "future_tolerance")
+        if not self.ramp_time >= 0.8:
+            raise ConfigError(f"ramp_time must be at least 0.8 s, got {self.ramp_time}")
+        require_in_range(self, "engage_step", 1e-6, 0.002, unit="rad")
+        require_in_range(self, "engage_step_linear", 1e-6, 0.001, unit="m")
+        require_in_range(self, "max_speed", 1e-3, math.pi, unit="rad/s")
+        require_positive(self, "max_acceleration", "max_step_time", "smoothing_cutoff")
+        require_non_negative(self, "smoothing_beta")
+        require_in_range(self, "min_gap", -0.005, 0.003, unit="m")
+        require_in_range(self, "min_thumb_gap", -0.005, 0.003, unit="m")

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What maps a person's hand to a DG-5F: by its 20 angles, or by its finger tips.
+
+The operator's wrist frame has x along the fingers and z out of the back of the hand, so that the
+right thumb is at +y and the left one at -y.
+"""
+
+import abc
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from typing_extensions import override
+
+from teleop_system import registry
+from teleop_system.exceptions import InvalidHandStateError, InvalidValueError, UnknownNameError
+from teleop_system.interfaces.master_device import HAND_SIDES, HandJointState
+from teleop_system.modules.hand_teleop.config import (
+    AngleMapConfig,
+    FingertipConfig,
+    HandTeleopConfig,
+)
+from teleop_system.modules.hand_teleop.dg5f import (
+    CURL_LOWER,
+    JOINT_COUNT,
+    MIRROR,
+    UPPER,
+    Array,
+    finger_positions,
+)
+from teleop_system.modules.hand_teleop.fingertip_solver import FingertipSolver
+
+
+class IRetargeter(abc.ABC):
+    """Joint positions of one DG-5F hand that say what the operator's hand says.
+
+    A class that a configuration names is made with the side, "left" or "right", and the whole
+    `HandTeleopConfig`. It keeps no time: smoothing and limits come after it.
+    """
+
+    needs_tips = False
+    """Whether states must carry finger tips."""
+
+    @abc.abstractmethod
+    def retarget(self, state: HandJointState) -> Array:
+        """Return joint positions [rad], shape (20,), within the usable range of that side.
+
+        Raises:
+            InvalidHandStateError: The state lacks what is needed.
+        """
+
+    @abc.abstractmethod
+    def reset(self, positions: Array) -> None:
+        """Take up from the positions [rad], shape (20,), where the hand is now."""
+
+
+# Which human angles each joint takes the mean of; curl and spread to the thumb count positive.
+_SOURCE_ANGLES = (
+    *((0,), (1,), (2,), (2, 3)),
+    *((5,), (4,), (6,), (7,)),
+    *((9,), (8,), (10,), (11,)),
+    *((13,), (12,), (14,), (15,)),
+    *((17,), (17,), (16,), (18,)),
+)
+_SOURCES = np.zeros((JOINT_COUNT, JOINT_COUNT))
+for _joint, _angles in enumerate(_SOURCE_ANGLES):
+    _SOURCES[_joint, list(_angles)] = 1.0 / len(_angles)
+_SIGNS = np.array([1, -1, 1, 1] + [-1, 1, 1, 1] * 3 + [1, -1, 1, 1], dtype=np.float64)
+_ARCH = 16
+_THUMB_BASE = (0, 1)
+_SPREADS = (4, 8, 12, 17)
+_ABDUCTED_AWAY = (13, 17)
+_LARGEST_ANGLE = 2.0 * np.pi
+"""No joint of a person turns further; it keeps nonsense within numbers that can be multiplied."""
+
+
+class AngleRetargeter(IRetargeter):
+    """The 20-angle map: each joint a scaled and shifted human angle, clamped to its range."""
+
+    def __init__(self, side: str, config: HandTeleopConfig | None = None) -> None:
+        _require_side(side)
+        angles = (config or HandTeleopConfig()).angles
+        sources = _SOURCES.copy()
+        if angles.abduction == "spread":
+            sources[:, _ABDUCTED_AWAY] *= -1.0
+        self._sources = sources
+        self._offset = np.array(angles.offset)
+        mirror = MIRROR if side == "left" else 1.0
+        self._factor = np.array(angles.scale) * _SIGNS * mirror
+        ends = np.stack([CURL_LOWER * mirror, UPPER * mirror])
+        self._lower, self._upper = ends.min(axis=0), ends.max(axis=0)
+
+    @override
+    def reset(self, positions: Array) -> None:
+        pass  # Every sample stands for itself.
+
+    @override
+    def retarget(self, state: HandJointState) -> Array:
+        angles = np.minimum(np.maximum(state.joint_angles, -_LARGEST_ANGLE), _LARGEST_ANGLE)
+        sources = self._sources @ angles
+        sources[_ARCH] = abs(sources[_ARCH])  # The palm folds whichever way the pinky goes.
+        sources += self._offset
+        sources *= self._factor
+        clamped: Array = np.minimum(np.maximum(sources, self._lower), self._upper)
+        return clamped
+
+
+def calibrate_angles(config: AngleMapConfig, rest: Array, fist: Array) -> AngleMapConfig:
+    """Return a map that takes one person's flat hand to 0 and their fist to a closed hand.
+
+    Bending joints get scale and offset; those that spread, and the thumb's first two, whose fist
+    is no end of their range, only a new zero.
+
+    Args:
+        config: The map to start from.
+        rest: The 20 angles of the flat hand in [rad].
+        fist: The 20 angles of the fist in [rad].
+
+    Raises:
+        InvalidHandStateError: A pose is not 20 finite numbers, or no finger moved between them.
+    """
+    flat, closed = HandJointState(rest).joint_angles, HandJointState(fist).joint_angles
+    start, travel = _SOURCES @ flat, _SOURCES @ (closed - flat)
+    least = 0.3
+    bends = np.ones(JOINT_COUNT, dtype=bool)
+    bends[[*_THUMB_BASE, *_SPREADS, _ARCH]] = False
+    if not (travel[bends] > least).any():
+        raise InvalidHandStateError(
+            f"fist must bend the fingers by more than {least} rad, got {travel[bends].max():.3g}"
+        )
+    scale, offset = np.array(config.scale), np.array(config.offset)
+    known = bends & (travel > least)
+    scale[known] = np.minimum(UPPER[known], np.pi / 2) / travel[known]
+    offset[known] = -start[known]
+    zeros = [*_THUMB_BASE, *_SPREADS]
+    offset[zeros] -= start[zeros]
+    return dataclasses.replace(config, scale=tuple(scale.tolist()), offset=tuple(offset.tolist()))
+
+
+class FingertipBatch:
+    """Follows the finger tips of one or both hands, all in one solution.
+
+    Args:
+        sides: "left", "right" or both.
+        config: Weights and limits.
+    """
+
+    def __init__(self, sides: Sequence[str], config: FingertipConfig | None = None) -> None:
+        for side in sides:
+            _require_side(side)
+        self._sides = tuple(sides)
+        self._config = config or FingertipConfig()
+        self._solver = FingertipSolver(self._config, len(self._sides))
+        self._mirrors = np.stack([MIRROR if side == "left" else MIRROR**2 for side in sides])
+        scale, origin = self._config.hand_scale, np.array(self._config.origin)
+        # Wrist to hand frame: out of the palm is -z, along the fingers is x. (H, 3, 3)
+        turns = [
+            [[0.0, 0.0, -1.0], [0.0, -1.0 if side == "left" else 1.0, 0.0], [1.0, 0.0, 0.0]]
+            for side in sides
+        ]
+        self._turns, self._origin = scale * np.array(turns), origin
+        relaxed = np.tile(_RELAXED, (len(self._sides), 1))
+        self._solver.reset(relaxed)
+        self._targets = finger_positions(relaxed, extension=self._config.tip_extension)[:, :, 3]
+        self._distances = np.full((4, len(self._sides)), np.inf)
+
+    def reset(self, positions: Mapping[str, Array]) -> None:
+        """Take up from where hands are now: positions [rad], shape (20,), by side."""
+        now = self._solver.positions.copy()
+        for row, side in enumerate(self._sides):
+            if side in positions:
+                now[row] = self._mirrors[row] * positions[side]
+        self._solver.reset(now)
+
+    def retarget(self, tips: Mapping[str, Array]) -> dict[str, Array]:
+        """Return joint positions [rad], shape (20,), of the sides given.
+
+        Args:
+            tips: Finger tips in the operator's wrist frame in [m], shape (5, 3), by side. A side
+                that is left out stays with its last target.
+        """
+        for row, side in enumerate(self._sides):
+            if side in tips:
+                human = tips[side]
+                self._targets[:, row] = self._origin + human @ self._turns[row].T
+                apart = human[1:] - human[0]
+                self._distances[:, row] = np.sqrt((apart * apart).sum(axis=-1))
+        positions = self._mirrors * self._solver.solve(self._targets, self._distances)
+        return {side: positions[row] for row, side in enumerate(self._sides) if side in tips}
+
+
+class FingertipRetargeter(IRetargeter):
+    """Tips where the operator's are, in proportion; a pinch closes, and no finger meets another.
+
+    With two hands, `FingertipBatch` solves both in little more than the time of one.
+    """
+
+    needs_tips = True
+
+    def __init__(self, side: str, config: HandTeleopConfig | None = None) -> None:
+        self._side = side
+        self._batch = FingertipBatch((side,), (config or HandTeleopConfig()).fingertips)
+
+    @override
+    def reset(self, positions: Array) -> None:
+        self._batch.reset({self._side: positions})
+
+    @override
+    def retarget(self, state: HandJointState) -> Array:
+        return self._batch.retarget({self._side: tips_of(state)})[self._side]
+
+
+# Half closed and opposed: the bend from which every reachable tip is a descent away.
+_RELAXED = np.array(
+    [0.4, -1.2, 0.3, 0.3] + [0.0, 0.5, 0.5, 0.35] * 3 + [0.0, 0.0, 0.5, 0.4], dtype=np.float64
+)
+
+
+def calibrate_fingertips(config: FingertipConfig, open_tips: Array) -> FingertipConfig:
+    """Return the parameters with the scale of one person's hand.
+
+    Args:
+        config: The parameters to start from.
+        open_tips: Finger tips of the flat hand in its wrist frame in [m], shape (5, 3).
+
+    Raises:
+        InvalidValueError: That is no flat hand.
+    """
+    state = HandJointState(np.zeros(20), open_tips)
+    reach = float(tips_of(state)[1:, 0].mean())
+    if not 0.08 <= reach <= 0.3:
+        raise InvalidValueError(
+            f"open_tips must reach 0.08 to 0.3 m from the wrist along x, got {reach:.3g} m"
+        )
+    straight = finger_positions(np.zeros((1, JOINT_COUNT)), extension=config.tip_extension)
+    length = float(straight[1:, 0, 3, 2].mean()) - config.origin[2]
+    return dataclasses.replace(config, hand_scale=length / reach)
+
+
+def tips_of(state: HandJointState) -> Array:
+    """Return the finger tips of a state [m], shape (5, 3).
+
+    Raises:
+        InvalidHandStateError: It carries none.
+    """
+    if state.finger_tip_positions is None:
+        raise InvalidHandStateError(
+            "finger_tip_positions are needed by the retargeter 'fingertips', got None; "
+            "use 'angles' with a glove that gives no tips"
+        )
+    return state.finger_tip_positions
+
+
+def create_retargeter(side: str, config: HandTeleopConfig) -> IRetargeter:
+    """Return the retargeter that the configuration names, ours or an installed package's.
+
+    Raises:
+        UnknownNameError: The name is not registered.
+    """
+    ours = {"angles": AngleRetargeter, "fingertips": FingertipRetargeter}
+    if config.retargeter in ours:
+        return ours[config.retargeter](side, config)
+    made = registry.create("retargeter", config.retargeter, side, config)
+    assert isinstance(made, IRetargeter)
+    return made
+
+
+def _require_side(side: str) -> None:
+    if side not in HAND_SIDES:
+        raise UnknownNameError("hand side", side, HAND_SIDES)

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The base goes where the operator's feet go: gait detection and base velocity."""
+
+from teleop_system.modules.locomotion.config import GaitConfig, LocomotionConfig
+from teleop_system.modules.locomotion.gait_detector import GaitDetector, GaitEstimate, GaitState
+from teleop_system.modules.locomotion.locomotion_controller import (
+    LocomotionController,
+    LocomotionOutput,
+)
+
+__all__ = [
+    "GaitConfig",
+    "GaitDetector",
+    "GaitEstimate",
+    "GaitState",
+    "LocomotionConfig",
+    "LocomotionController",
+    "LocomotionOutput",
+]

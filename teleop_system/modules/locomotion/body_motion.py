@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Walking and turning: how far a body, rather than one of its limbs, has moved in the room.
+
+A foot that kicks, hips that sway and a tracker that slips all move alone. The body counts as
+moved by as much as most of its trackers agree on: the median of both feet and the waist, axis by
+axis. Without a waist tracker a witness that never moves takes its place, so that both feet have
+to agree and the more hesitant one decides. How fast a body goes that is known to move is better
+told by the mean, which does not halt between the steps.
+"""
+
+import math
+from collections import deque
+
+from teleop_system.interfaces import Pose6D
+from teleop_system.modules.locomotion.foot_motion import yaw_between
+
+Motion = tuple[float, float, float]
+"""Displacement along x and y of the room in [m], and turn about its z axis in [rad]."""
+
+STILL: Motion = (0.0, 0.0, 0.0)
+
+
+class BodyMotion:
+    """Displacement of a body from an anchor, and its rate over a window of time.
+
+    Args:
+        window: Time in [s] over which the rate is taken.
+    """
+
+    def __init__(self, window: float) -> None:
+        self._window = window
+        self._witnesses: dict[str, _Witness] = {}
+        self._history: deque[tuple[float, Motion]] = deque()
+        self.displacement = STILL
+        """What most trackers agree on since the anchor was set."""
+
+    def anchor(self, poses: dict[str, Pose6D]) -> None:
+        """Count from these poses on."""
+        self._witnesses = {name: _Witness(pose) for name, pose in poses.items()}
+        self._history.clear()
+        self.displacement = STILL
+
+    def update(self, poses: dict[str, Pose6D], now: float) -> None:
+        """Take new poses of trackers by name, measured by time `now` [s]."""
+        self._adopt(poses)
+        motions = [self._witnesses[name].update(pose) for name, pose in poses.items()]
+        x, y, turn = (sum(axis) / len(motions) for axis in zip(*motions, strict=True))
+        self._history.append((now, (x, y, turn)))
+        if len(motions) < 3:
+            motions.append(STILL)
+        x, y, turn = (sorted(axis)[1] for axis in zip(*motions, strict=True))
+        self.displacement = (x, y, turn)
+        while self._history[0][0] < now - self._window:
+            self._history.popleft()
+
+    @property
+    def rate(self) -> Motion:
+        """Rate of the mean in [m/s, m/s, rad/s]; before the anchor there was none."""
+        if not self._history:
+            return STILL
+        (x0, y0, turn0), (x, y, turn) = self._history[0][1], self._history[-1][1]
+        return (x - x0) / self._window, (y - y0) / self._window, (turn - turn0) / self._window
+
+    def drift(self, share: float) -> None:
+        """Let the anchor follow the body by a share of the way, between 0 and 1."""
+        for witness in self._witnesses.values():
+            witness.drift(share)
+
+    def _adopt(self, poses: dict[str, Pose6D]) -> None:
+        """Let trackers that come and go change what is measured without moving the body."""
+        for name in [name for name in self._witnesses if name not in poses]:
+            del self._witnesses[name]
+            # The others may disagree with what it said, which would look like a motion.
+            self._history.clear()
+        for name, pose in poses.items():
+            if name not in self._witnesses:
+                self._witnesses[name] = _Witness(pose, self.displacement)
+
+
+class _Witness:
+    """Displacement and unwrapped turn of one tracker from its anchor."""
+
+    def __init__(self, pose: Pose6D, start: Motion = STILL) -> None:
+        self._anchor = pose
+        self._origin = tuple(pose.position[:2].tolist())
+        self._start = start
+        self._turn = 0.0
+        self._motion = start
+
+    def update(self, pose: Pose6D) -> Motion:
+        x, y, _ = pose.position.tolist()
+        turn = yaw_between(self._anchor, pose)
+        if turn is not None:
+            # The turn nearest to the last one, so that several turns add up.
+            self._turn += math.remainder(turn - self._turn, 2.0 * math.pi)
+        x0, y0, turn0 = self._start
+        self._motion = x - self._origin[0] + x0, y - self._origin[1] + y0, self._turn + turn0
+        return self._motion
+
+    def drift(self, share: float) -> None:
+        x, y, turn = self._start
+        dx, dy, dturn = self._motion
+        self._start = x - share * dx, y - share * dy, turn - share * dturn

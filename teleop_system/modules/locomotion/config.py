@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of the gait detector and of the locomotion controller."""
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from teleop_system.exceptions import ConfigError
+from teleop_system.modules.pose_gate import GateLimits
+from teleop_system.utils.validators import (
+    require_choice,
+    require_in_range,
+    require_non_negative,
+    require_positive,
+)
+
+if TYPE_CHECKING:
+    from teleop_system.robots import Base
+
+HEADINGS = ("feet", "stance")
+DRIVES = ("differential", "holonomic")
+
+REACTION_TIME = 0.1
+"""The base begins to brake at the latest this long after the last fresh sample, in [s]."""
+STANDSTILL_TIME = 0.5
+"""The base stands at the latest this long after the last fresh sample, in [s]."""
+
+
+@dataclass(frozen=True, slots=True)
+class GaitConfig:
+    """What counts as stepping, walking, turning and standing."""
+
+    lift_height: float = 0.04
+    """Height in [m] above the floor at which a foot counts as lifted."""
+    plant_height: float = 0.02
+    """Height in [m] below which a lifted foot counts as planted again."""
+    shortest_step: float = 0.2
+    """Time in [s] between the lifts of two feet below which it was a hop, not steps."""
+    longest_step: float = 1.0
+    """Time in [s] between the lifts of two feet beyond which it was no stepping."""
+    steps_to_start: int = 2
+    """Alternating lifts it takes to be stepping in place."""
+    step_radius: float = 0.15
+    """Distance in [m] from where it rose at which a foot may land in place."""
+    step_turn: float = 0.25
+    """Angle in [rad] by which a foot may turn while stepping in place."""
+    stride: float = 0.25
+    """Way in [m] that one step in place stands for."""
+    walk_start: float = 0.12
+    """Displacement in [m] from the anchor at which walking begins."""
+    walk_stop: float = 0.06
+    """Speed in [m/s] below which walking ends."""
+    turn_start: float = 0.15
+    """Angle in [rad] from the anchor at which turning begins."""
+    turn_stop: float = 0.1
+    """Turning rate in [rad/s] below which turning ends."""
+    window: float = 0.5
+    """Time in [s] over which walking and turning speeds are taken, about one step."""
+    rest_radius: float = 0.02
+    """Displacement in [m] that does not count as moving a foot: noise and sway."""
+    rest_turn: float = 0.06
+    """Turn in [rad] that does not count as moving a foot: noise and sway."""
+    rest_after: float = 0.35
+    """Time in [s] after which feet that do not move mean standing."""
+    drift_time: float = 3.0
+    """Time constant in [s] of the anchor's drift with feet that step in place."""
+    heading: str = "feet"
+    """What tells ahead: "feet" (the x axes of the trackers) or "stance" (square to the line
+    from foot to foot, for trackers that are strapped on anyhow)."""
+
+    def __post_init__(self) -> None:
+        names = [f.name for f in dataclasses.fields(self) if f.name != "heading"]
+        require_positive(self, *names)
+        require_choice(self, "heading", HEADINGS)
+        require_in_range(self, "window", 0.1, 2.0, unit="s")
+        for low, high in (("plant_height", "lift_height"), ("shortest_step", "longest_step")):
+            if not getattr(self, low) < getattr(self, high):
+                raise ConfigError(f"{low} must be below {high}, got {getattr(self, low)}")
+
+
+@dataclass(frozen=True, slots=True)
+class LocomotionConfig:
+    """How the operator's gait drives the base."""
+
+    rate: float = 50.0
+    """Control frequency in [Hz]."""
+    gait: GaitConfig = field(default_factory=GaitConfig)
+    """What counts as which gait."""
+    gate: GateLimits = field(default_factory=GateLimits)
+    """What a tracker's sample has to meet."""
+    drive: str = "differential"
+    """Either "differential" (two driven wheels) or "holonomic" (goes sideways as well)."""
+    linear_scale: float = 1.0
+    """Speed of the base per speed of the operator."""
+    angular_scale: float = 1.0
+    """Turning rate of the base per turning rate of the operator."""
+    dead_zone: float = 0.03
+    """Wish in [m/s] below which the base does not move."""
+    angular_dead_zone: float = 0.06
+    """Wish in [rad/s] below which the base does not turn."""
+    max_linear: float = 0.5
+    """Largest speed in [m/s]."""
+    max_angular: float = 1.0
+    """Largest turning rate in [rad/s]."""
+    linear_acceleration: float = 0.314
+    """Largest acceleration in [m/s^2]: wheels of 0.1 m at the vendor's 3.141592 rad/s^2."""
+    angular_acceleration: float = 1.185
+    """Largest angular acceleration in [rad/s^2]: the same wheels 0.53 m apart. Both limits share
+    the wheels: what one takes, in parts of its limit, the other does not get."""
+    linear_jerk: float = 1.5
+    """Largest jerk in [m/s^3]."""
+    angular_jerk: float = 5.6
+    """Largest angular jerk in [rad/s^3]; with linear_jerk within the wheels' 31.4 rad/s^3."""
+    braking_acceleration: float = 2.0
+    """Deceleration in [m/s^2] of a stop that cannot wait. The vendor's limit would need 1.6 s
+    from full speed, and a base that rolls on blindly is the greater danger. It is safe while the
+    centre of mass is less than 0.1 m ahead of the base's origin, by g (0.228 - x) / h for the axle
+    0.228 m ahead and h = 0.6 m; outstretched arms put it at 0.01 m, and a test brakes the model so
+    from full speed: a third of their load stays on the casters."""
+    angular_braking: float = 4.0
+    """Angular deceleration in [rad/s^2] of a stop that cannot wait."""
+    braking_jerk: float = 40.0
+    """Jerk in [m/s^3] of a stop that cannot wait."""
+    angular_braking_jerk: float = 80.0
+    """Angular jerk in [rad/s^3] of a stop that cannot wait."""
+    ramp_time: float = 0.8
+    """Time in [s] over which wishes grow to full size after engaging or recovering."""
+    stall_after: float = 0.1
+    """Step time in [s] past which the loop has stalled, and the base stops first."""
+
+    def __post_init__(self) -> None:
+        require_choice(self, "drive", DRIVES)
+        nested = ("gait", "gate", "drive")
+        optional = ("dead_zone", "angular_dead_zone")
+        names = [f.name for f in dataclasses.fields(self) if f.name not in (*nested, *optional)]
+        require_positive(self, *names)
+        require_non_negative(self, *optional)
+        require_in_range(self, "rate", 20.0, 1000.0, unit="Hz")
+        self._require_prompt_stop()
+
+    def _require_prompt_stop(self) -> None:
+        reaction = self.gate.stale_after + 1.0 / self.rate
+        if reaction > REACTION_TIME + 1e-9:
+            raise ConfigError(
+                f"gate.stale_after must leave a tick within {REACTION_TIME} s, got "
+                f"{self.gate.stale_after} s at {self.rate} Hz"
+            )
+        for braking, stop in (
+            ("braking_acceleration", self.stopping_time),
+            ("angular_braking", self.turning_stop_time),
+        ):
+            # Up to three more ticks for the samples of a continuous motion.
+            longest = STANDSTILL_TIME - reaction - 3.0 / self.rate
+            if stop > longest:
+                raise ConfigError(
+                    f"{braking} {getattr(self, braking)} takes {stop:.2f} s to stop, where "
+                    f"{longest:.2f} s are allowed; raise it, or lower the largest speed"
+                )
+
+    @property
+    def stopping_time(self) -> float:
+        """Time in [s] of a stop from full speed that cannot wait."""
+        return self.max_linear / self.braking_acceleration + (
+            (self.braking_acceleration + self.linear_acceleration) / self.braking_jerk
+        )
+
+    @property
+    def turning_stop_time(self) -> float:
+        """Time in [s] of a stop from the full turning rate that cannot wait."""
+        return self.max_angular / self.angular_braking + (
+            (self.angular_braking + self.angular_acceleration) / self.angular_braking_jerk
+        )
+
+    def within(self, base: "Base") -> "LocomotionConfig":
+        """Return the same, with every limit lowered to what the base can do.
+
+        Raises:
+            ConfigError: The base has no wheels to drive.
+        """
+        if base.kind != "differential":
+            raise ConfigError(f"a base of kind {base.kind!r} cannot be driven; needs differential")
+        return dataclasses.replace(
+            self,
+            drive="differential",
+            max_linear=min(self.max_linear, base.max_linear),
+            max_angular=min(self.max_angular, base.max_angular),
+            linear_acceleration=min(self.linear_acceleration, base.max_linear_acceleration),
+            angular_acceleration=min(self.angular_acceleration, base.max_angular_acceleration),
+        )

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the operator's feet to the velocity of the base."""
+
+import math
+from dataclasses import dataclass
+
+from teleop_system.interfaces import Pose6D, VelocityCommand
+from teleop_system.modules.locomotion.base_slew import BaseSlew
+from teleop_system.modules.locomotion.config import LocomotionConfig
+from teleop_system.modules.locomotion.gait_detector import GaitDetector, GaitEstimate
+from teleop_system.modules.pose_gate import CauseLog, PoseGate, Sample
+from teleop_system.runtime.causes import Cause, Rule, Severity
+
+SMALLEST_STANCE = -0.08
+"""Left foot this far to the right of the right one, in [m], means that they are exchanged."""
+LARGEST_EXCHANGE = 0.1
+"""Feet that go further than this in [m] to each other's place in one tick are exchanged."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocomotionOutput:
+    """What the base should do, and why it may be less than the operator asked for.
+
+    Attributes:
+        command: Velocity of the base, within every limit.
+        causes: Whatever changed, held back or stopped the wish in this tick.
+        gait: What the operator's feet were taken to say.
+    """
+
+    command: VelocityCommand
+    causes: tuple[Cause, ...]
+    gait: GaitEstimate
+
+
+class LocomotionController:
+    """Drives a base as the operator steps, walks and turns.
+
+    Anything wrong with a foot tracker, with time or with the engagement makes the base brake at
+    once, harder than it ever accelerates. Once begun, braking goes on to a standstill; then, as
+    soon as all is well, the feet are followed anew from where they are, with a ramp.
+    """
+
+    def __init__(self, config: LocomotionConfig) -> None:
+        self._config = config
+        self._is_holonomic = config.drive == "holonomic"
+        self._log = CauseLog()
+        self._left = PoseGate("left_foot", config.gate)
+        self._right = PoseGate("right_foot", config.gate)
+        self._waist = PoseGate("waist", config.gate, Severity.INFO)
+        self._detector = GaitDetector(config.gait)
+        self._slew = _slew(config)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past and stand still; only for a base that does stand still."""
+        self._slew.reset()
+        self._forget_inputs()
+        self._now = -math.inf
+        self._is_braking = False
+        self._ramp = 0.0
+
+    def update(
+        self,
+        left_foot: Pose6D | None,
+        right_foot: Pose6D | None,
+        waist: Pose6D | None = None,
+        *,
+        now: float,
+        dt: float,
+        engaged: bool = True,
+    ) -> LocomotionOutput:
+        """Return the command for this tick.
+
+        Args:
+            left_foot: Newest pose of the left foot, ROS axes; None where there is none.
+            right_foot: Newest pose of the right foot.
+            waist: Newest pose of the waist; it helps, but the feet alone will do.
+            now: Time in [s] on the clock of the poses' stamps.
+            dt: Time since the last call in [s].
+            engaged: False while the operator has not engaged the base.
+        """
+        self._log.begin(now if math.isfinite(now) else max(self._now, 0.0))
+        is_timely = self._check_time(now, dt)
+        if not (math.isfinite(dt) and dt > 0.0):
+            dt = 1.0 / self._config.rate  # A broken clock must not keep the base from braking.
+        is_seen = is_timely and self._detect(left_foot, right_foot, waist, now)
+        if not engaged:
+            self._log.add(Rule.NOT_ENGAGED, "base", 0.0, 1.0, Severity.HOLD)
+        if engaged and is_seen:
+            self._is_braking = self._is_braking and not self._slew.is_standing
+        else:
+            self._is_braking = True
+            self._detector.reset()
+        if self._is_braking:
+            self._ramp = 0.0
+            self._slew.brake(dt)
+        else:
+            self._slew.follow(self._wishes(dt), dt)
+        return LocomotionOutput(self._command(), self._log.causes, self._detector.estimate)
+
+    def _check_time(self, now: float, dt: float) -> bool:
+        """Tell whether time has gone on as it should, and log why not."""
+        last, self._now = self._now, now if math.isfinite(now) else self._now
+        if not (math.isfinite(now) and math.isfinite(dt)):
+            self._log.add(Rule.NON_FINITE, "clock", 0.0, 0.0, Severity.HOLD)
+        elif now <= last or dt <= 0.0:
+            self._log.add(Rule.TIME_ORDER, "clock", min(now - last, dt), 0.0, Severity.HOLD)
+            if now < last:
+                self._forget_inputs()  # Their stamps belong to a time that is yet to come.
+        elif dt > self._config.stall_after:
+            self._log.add(Rule.OVERRUN, "base", dt, self._config.stall_after, Severity.HOLD)
+        else:
+            return True
+        return False
+
+    def _forget_inputs(self) -> None:
+        for gate in (self._left, self._right, self._waist):
+            gate.reset()
+        self._detector.reset()
+
+    def _detect(
+        self, left: Pose6D | None, right: Pose6D | None, waist: Pose6D | None, now: float
+    ) -> bool:
+        """Let the detector see the newest poses; tell whether both feet can be believed."""
+        # Every gate is asked, so that every cause is told and every gap noticed.
+        before = self._left.pose, self._right.pose
+        feet = [
+            self._left.check(left, now, self._log) in _USABLE,
+            self._right.check(right, now, self._log) in _USABLE,
+        ]
+        with_waist = waist is not None and self._waist.check(waist, now, self._log) in _USABLE
+        if not all(feet):
+            return False
+        assert self._left.pose is not None
+        assert self._right.pose is not None
+        body = self._waist.pose if with_waist else None
+        stance = self._detector.update(self._left.pose, self._right.pose, body).stance
+        if stance < SMALLEST_STANCE:
+            self._log.add(Rule.SWAPPED, "feet", stance, SMALLEST_STANCE, Severity.HOLD)
+            return False
+        if before[0] is None or before[1] is None:
+            return True
+        jump = _exchange((before[0], before[1]), (self._left.pose, self._right.pose))
+        if jump > LARGEST_EXCHANGE:
+            self._log.add(Rule.SWAPPED, "feet", jump, LARGEST_EXCHANGE, Severity.HOLD)
+        return jump <= LARGEST_EXCHANGE
+
+    def _wishes(self, dt: float) -> list[float]:
+        """Return the wished speed of every axis of the base, within its limits."""
+        config, gait = self._config, self._detector.estimate
+        self._ramp = min(1.0, self._ramp + dt / config.ramp_time)
+        scale = self._ramp * self._ramp * (3.0 - 2.0 * self._ramp)
+        forward = self._limit("linear_x", gait.forward * config.linear_scale)
+        lateral = self._limit("linear_y", gait.lateral * config.linear_scale)
+        turn = self._limit("angular_z", gait.turn * config.angular_scale)
+        wishes = [scale * forward, scale * turn]
+        if self._is_holonomic:
+            wishes.append(scale * lateral)
+        elif lateral != 0.0:
+            self._log.add(Rule.UNSUPPORTED, "base", lateral, 0.0)
+        return wishes
+
+    def _limit(self, axis: str, wish: float) -> float:
+        """Return a wish without what is too small to mean anything or too large to be obeyed."""
+        config = self._config
+        is_turn = axis == "angular_z"
+        dead_zone = config.angular_dead_zone if is_turn else config.dead_zone
+        largest = config.max_angular if is_turn else config.max_linear
+        if abs(wish) < dead_zone:
+            return 0.0
+        if abs(wish) > largest:
+            self._log.add(Rule.VELOCITY, f"base {axis}", abs(wish), largest)
+        return max(-largest, min(largest, wish))
+
+    def _command(self) -> VelocityCommand:
+        forward, turn, *lateral = (speed + 0.0 for speed in self._slew.speeds)
+        stamp = self._now
+        if not self._is_braking and self._left.pose is not None and self._right.pose is not None:
+            stamp = min(self._left.pose.timestamp, self._right.pose.timestamp)
+        if not math.isfinite(stamp):
+            stamp = 0.0
+        return VelocityCommand(forward, sum(lateral), turn, stamp)
+
+
+_USABLE = (Sample.FRESH, Sample.WAITING)
+
+
+def _exchange(old: tuple[Pose6D, Pose6D], new: tuple[Pose6D, Pose6D]) -> float:
+    """Return how far both feet jumped to where the other one was in [m]; 0 where they did not."""
+    stayed = [
+        math.dist(b.position.tolist(), a.position.tolist()) for a, b in zip(old, new, strict=True)
+    ]
+    crossed = [
+        math.dist(b.position.tolist(), a.position.tolist())
+        for a, b in zip(old, new[::-1], strict=True)
+    ]
+    return min(stayed) if 2.0 * max(crossed) < min(stayed) else 0.0
+
+
+def _slew(config: LocomotionConfig) -> BaseSlew:
+    """Return the slew of the axes forward, turn and, where the base has it, sideways."""
+    linear = (
+        config.linear_acceleration,
+        config.linear_jerk,
+        config.braking_acceleration,
+        config.braking_jerk,
+    )
+    angular = (
+        config.angular_acceleration,
+        config.angular_jerk,
+        config.angular_braking,
+        config.angular_braking_jerk,
+    )
+    axes = (linear, angular) if config.drive == "differential" else (linear, angular, linear)
+    return BaseSlew(*zip(*axes, strict=True))

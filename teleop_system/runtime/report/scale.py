@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers to places on paper: scales with round ticks, and curves no finer than a pixel."""
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A linear map from values to places.
+
+    Attributes:
+        low: Smallest value.
+        high: Largest value.
+        start: Place of the smallest value in [px].
+        end: Place of the largest value in [px].
+    """
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        """Return the place of a value in [px]."""
+        share = (value - self.low) / (self.high - self.low)
+        return self.start + share * (self.end - self.start)
+
+    def places(self, values: Array) -> Array:
+        """Return the places of many values in [px]."""
+        return self.start + (values - self.low) / (self.high - self.low) * (self.end - self.start)
+
+    def ticks(self, wanted: int = 5) -> list[float]:
+        """Return about as many round values as wanted, within the scale."""
+        step = round_step((self.high - self.low) / max(wanted, 1))
+        first = math.ceil(self.low / step - 1e-9)
+        last = math.floor(self.high / step + 1e-9)
+        return [number * step for number in range(first, last + 1)]
+
+
+def round_step(step: float) -> float:
+    """Return the smallest round number that is not below `step`."""
+    if not step > 0.0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(step))
+    return next(factor * power for factor in ROUND_STEPS if factor * power >= step * (1 - 1e-9))
+
+
+def extent(
+    arrays: list[Array], *, zero: bool = False, margin: float = 0.05
+) -> tuple[float, float]:
+    """Return smallest and largest of all finite values, a little apart.
+
+    Args:
+        arrays: The values.
+        zero: Begin at zero, for quantities that cannot be negative.
+        margin: Room to leave at either end, as a share of the whole.
+    """
+    finite = [array[np.isfinite(array)] for array in arrays]
+    values = np.concatenate([array for array in finite if array.size] or [np.zeros(1)])
+    low, high = float(values.min()), float(values.max())
+    if zero:
+        low = 0.0
+    if high - low < 1e-9:
+        high, low = high + 0.5e-3, low if zero else low - 0.5e-3
+    room = margin * (high - low)
+    return (low if zero else low - room), high + room
+
+
+def thin(x: Array, y: Array, columns: int) -> list[tuple[float, float]]:
+    """Return the points of a curve that show on so many columns of pixels.
+
+    Smallest and largest value of every column stay, so no peak is lost.
+    """
+    keep = np.isfinite(y) & np.isfinite(x)
+    x, y = x[keep], y[keep]
+    if x.size <= 2 * columns:
+        return list(zip(x.tolist(), y.tolist(), strict=True))
+    starts = np.linspace(0, x.size, columns + 1).astype(int)
+    points: list[tuple[float, float]] = []
+    for first, last in itertools.pairwise(starts.tolist()):
+        low, high = int(y[first:last].argmin()), int(y[first:last].argmax())
+        for place in sorted({low, high}):
+            points.append((float(x[first + place]), float(y[first + place])))
+    return points
+
+
+def tick_label(value: float, step: float) -> str:
+    """Return a number with the decimals that its neighbours call for."""
+    decimals = max(0, -math.floor(math.log10(step) + 1e-9)) if step > 0.0 else 0
+    if decimals and abs(step * 10**decimals - round(step * 10**decimals)) > 1e-6:
+        decimals += 1
+    return f"{value + 0.0:.{decimals}f}"

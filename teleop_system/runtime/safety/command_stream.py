@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands of one part as they come in: which are accepted, and how old they are."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teleop_system.runtime.causes import Rule, Severity
+from teleop_system.runtime.safety.cause_log import CauseLog
+from teleop_system.runtime.safety.config import SafetyConfig
+from teleop_system.runtime.safety.parts import Part
+from teleop_system.runtime.safety.values import PartCommand
+
+Array = NDArray[np.float64]
+
+REPEATS = 3
+"""Changed commands under one time stamp that pass unremarked: a loop that is faster than its
+input refines the last one for a cycle or two."""
+
+
+class CommandStream:
+    """Judges the commands of one part, one cycle after the other.
+
+    Args:
+        part: The part.
+        config: How old a command may be, and how far ahead.
+
+    Attributes:
+        stamp: Time stamp of the newest command in [s]; None before the first.
+        taken_at: Time of the cycle in which one was last accepted in [s]; None before the first.
+        interval: Time between the last two accepted ones in [s].
+    """
+
+    def __init__(self, part: Part, config: SafetyConfig) -> None:
+        self._part = part
+        self._config = config
+        self._shape = (len(part.joints),)
+        self._orders: dict[tuple[str, ...], NDArray[np.intp]] = {}
+        self.restart(None)
+
+    def restart(self, now: float | None) -> None:
+        """Forget every command; age counts from `now` [s], or from the next call that has it."""
+        self.stamp: float | None = None
+        self.taken_at: float | None = None
+        self.interval = 0.0
+        self._fresh_at = now
+        self._last: PartCommand | None = None
+        self._repeats = 0
+
+    def expect(self, now: float) -> None:
+        """Forget every command but the newest, from `now` [s] on."""
+        keep, stamp, taken_at, fresh_at = self._last, self.stamp, self.taken_at, self._fresh_at
+        self.restart(now)
+        if taken_at == now:
+            self._last, self.stamp, self.taken_at, self._fresh_at = keep, stamp, now, fresh_at
+
+    def age(self, now: float) -> float:
+        """Return the age of the newest good command at time `now` in [s]."""
+        if self._fresh_at is None:
+            self._fresh_at = now
+        return now - self._fresh_at
+
+    def take(self, command: PartCommand | None, now: float, log: CauseLog) -> Array | None:
+        """Return new positions to follow in the part's order, or None where there are none."""
+        if command is None or command is self._last:
+            return None
+        positions = self._checked(command, log)
+        if positions is None or not self._is_in_time(command, now, log):
+            return None
+        self._last = command
+        if self.age(now) > self._config.stale_after:
+            return None
+        if self.taken_at is not None:
+            self.interval = now - self.taken_at
+        self.taken_at = now
+        return positions
+
+    def _is_in_time(self, command: PartCommand, now: float, log: CauseLog) -> bool:
+        stamp, last, name = command.timestamp, self.stamp, self._part.name
+        if stamp > now + self._config.ahead:
+            log.add(Rule.TIME_ORDER, name, stamp - now, self._config.ahead, Severity.HOLD)
+            return False
+        if last is not None and stamp < last:
+            log.add(Rule.TIME_ORDER, name, stamp - last, 0.0, Severity.HOLD)
+            return False
+        if stamp == last:
+            # What was accepted under this stamp may be refined, but grows no younger.
+            self._repeats += 1
+            if self._repeats >= REPEATS:
+                log.add(Rule.TIME_ORDER, name, 0.0, 0.0, Severity.INFO)
+            return True
+        self._repeats = 0
+        self.stamp = stamp
+        self._fresh_at = min(stamp, now)
+        return True
+
+    def _checked(self, command: PartCommand, log: CauseLog) -> Array | None:
+        """Return finite positions in the part's order; None, and a cause, where it has none."""
+        name, size = self._part.name, len(self._part.joints)
+        stamp = command.timestamp
+        if not isinstance(stamp, int | float) or not math.isfinite(stamp):
+            log.add(Rule.NON_FINITE, f"{name} time stamp", math.nan, 0.0, Severity.HOLD)
+            return None
+        try:
+            positions = np.asarray(command.positions, dtype=np.float64)
+        except (TypeError, ValueError):
+            log.add(Rule.WRONG_SHAPE, name, math.nan, size, Severity.HOLD)
+            return None
+        if positions.shape != self._shape:
+            log.add(Rule.WRONG_SHAPE, name, positions.size, size, Severity.HOLD)
+            return None
+        if command.names is not None:
+            order = self._order(command.names)
+            if order is None:
+                log.add(Rule.WRONG_SHAPE, f"{name} names", len(command.names), size, Severity.HOLD)
+                return None
+            positions = positions[order]
+        if not all(map(math.isfinite, positions.tolist())):
+            first = int(np.flatnonzero(~np.isfinite(positions))[0])
+            joint, value = self._part.joints[first], float(positions[first])
+            log.add(Rule.NON_FINITE, joint, value, 0.0, Severity.HOLD)
+            return None
+        return positions
+
+    def _order(self, names: Sequence[str]) -> NDArray[np.intp] | None:
+        """Return where each joint of the part stands among the names, or None."""
+        try:
+            key = tuple(names)
+            order = self._orders.get(key)
+        except TypeError:
+            return None
+        if order is None and sorted(map(str, key)) == sorted(self._part.joints):
+            order = np.array([key.index(joint) for joint in self._part.joints])
+            self._orders[key] = order
+        return order

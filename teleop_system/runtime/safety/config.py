@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of the safety manager; the file `config/safety/default.yaml` says the same."""
+
+import math
+from dataclasses import dataclass, field
+
+from teleop_system.exceptions import ConfigError
+from teleop_system.utils.validators import (
+    require_in_range,
+    require_non_negative,
+    require_positive,
+)
+
+REACTION_TIME = 0.1
+"""A hold or a ramp begins at the latest this long after the last fresh sample, in [s]."""
+STANDSTILL_TIME = 0.5
+"""The base stands at the latest this long after the last fresh sample, in [s]."""
+SHORTEST_RAMP = 0.8
+"""Whoever engages or resumes reaches full speed no sooner than this, in [s]."""
+LONGEST_BLIND_ROLL = 0.3
+"""The base does not follow a command that is older than this, in [s]."""
+
+
+@dataclass(frozen=True, slots=True)
+class CollisionSafetyConfig:
+    """How near links of the robot may come to each other."""
+
+    slow: float = 0.05
+    """Distance in [m] below which links approach each other ever more slowly."""
+    stop: float = 0.01
+    """Distance in [m] that is never undercut."""
+    margin: float = 0.001
+    """Distance in [m] added to `stop`, as braking paths are checked at points, not between."""
+    speed: float = 0.6
+    """Greatest speed of approach in [m/s] at the distance `slow`; it falls to 0 at `stop`."""
+    spacing: float = 0.03
+    """Largest way in [m] that links may move between two checked points of a braking path."""
+
+    def __post_init__(self) -> None:
+        require_positive(self, "slow", "stop", "margin", "speed", "spacing")
+        if not self.slow > self.stop + self.margin:
+            raise ConfigError(
+                f"slow must exceed stop + margin = {self.stop + self.margin} m, got {self.slow}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class BaseSafetyConfig:
+    """How fast the mobile base may go; the robot's own limits hold besides."""
+
+    max_linear: float = 0.5
+    """Largest speed in [m/s]."""
+    max_angular: float = 1.0
+    """Largest turning rate in [rad/s]."""
+    linear_jerk: float = 1.5
+    """Largest jerk in [m/s^3] while speeding up."""
+    angular_jerk: float = 5.6
+    """Largest angular jerk in [rad/s^3] while speeding up."""
+    braking: float = 2.0
+    """Largest deceleration in [m/s^2]. The vendor's limit would need 1.6 s to a standstill, and a
+    base that rolls on blindly is the greater danger."""
+    angular_braking: float = 4.0
+    """Largest angular deceleration in [rad/s^2]."""
+    braking_jerk: float = 40.0
+    """Largest jerk in [m/s^3] while braking."""
+    angular_braking_jerk: float = 80.0
+    """Largest angular jerk in [rad/s^3] while braking."""
+
+    def __post_init__(self) -> None:
+        require_positive(self, *self.__slots__)
+        for jerk, other in (
+            ("linear_jerk", "braking_jerk"),
+            ("angular_jerk", "angular_braking_jerk"),
+        ):
+            if getattr(self, jerk) > getattr(self, other):
+                raise ConfigError(f"{jerk} must not exceed {other}, got {getattr(self, jerk)}")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceBox:
+    """A box in the frame of the robot's root link that an end effector must not leave."""
+
+    lower: tuple[float, float, float] = (-1.0, -1.5, 0.0)
+    """Smallest x, y and z in [m]."""
+    upper: tuple[float, float, float] = (1.5, 1.5, 2.2)
+    """Largest x, y and z in [m]."""
+
+    def __post_init__(self) -> None:
+        for name in ("lower", "upper"):
+            corner = getattr(self, name)
+            if len(corner) != 3 or not all(math.isfinite(value) for value in corner):
+                raise ConfigError(f"{name} must be three finite numbers, got {corner}")
+        if not all(low < high for low, high in zip(self.lower, self.upper, strict=True)):
+            raise ConfigError(f"lower must be below upper, got {self.lower} and {self.upper}")
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyConfig:
+    """What the safety manager allows."""
+
+    rate: float = 100.0
+    """Rate in [Hz] of the loop that calls it; no cycle moves further than one period allows."""
+    stale_after: float = 0.08
+    """Age in [s] of the last fresh sample past which a part brakes and holds."""
+    dead_after: float = 0.3
+    """Age in [s] past which nobody counts as commanding a part any more."""
+    ahead: float = 0.02
+    """How far in [s] a stamp may lie in the future."""
+    ramp_time: float = 0.8
+    """Time in [s] in which the speed limits grow to full size after engaging or resuming."""
+    jump: float = 0.1
+    """Difference in [rad] or [m] between command and robot on engaging that is worth a cause."""
+    lag: float = 0.05
+    """Difference in [rad] or [m] between command and output that is worth a cause."""
+    command_smoothing: float = 0.02
+    """Time constant in [s] with which the command's own speed is estimated."""
+    tolerated_overruns: int = 5
+    """Overruns in a row that do not yet cause a hold."""
+    stall_after: float = 0.1
+    """Time in [s] between two cycles after which the robot has come to rest by itself."""
+    collision: CollisionSafetyConfig = field(default_factory=CollisionSafetyConfig)
+    """How near links may come to each other."""
+    base: BaseSafetyConfig = field(default_factory=BaseSafetyConfig)
+    """How fast the base may go."""
+    workspace: dict[str, WorkspaceBox] = field(default_factory=dict)
+    """Boxes by the name of the chain whose end effector must not leave them; mostly none."""
+
+    def __post_init__(self) -> None:
+        require_in_range(self, "rate", 20.0, 1000.0, unit="Hz")
+        require_positive(self, "stale_after", "dead_after", "jump", "lag", "stall_after")
+        require_non_negative(self, "ahead", "command_smoothing", "tolerated_overruns")
+        require_in_range(self, "ramp_time", SHORTEST_RAMP, 60.0, unit="s")
+        reaction = self.stale_after + self.period
+        if reaction > REACTION_TIME + 1e-9:
+            raise ConfigError(
+                f"stale_after must leave a cycle within {REACTION_TIME} s, got "
+                f"{self.stale_after} s at {self.rate} Hz"
+            )
+        if not self.stale_after < self.dead_after <= LONGEST_BLIND_ROLL:
+            raise ConfigError(
+                f"dead_after must be above stale_after and at most {LONGEST_BLIND_ROLL} s, "
+                f"got {self.dead_after}"
+            )
+
+    @property
+    def period(self) -> float:
+        """Nominal time in [s] between two cycles."""
+        return 1.0 / self.rate

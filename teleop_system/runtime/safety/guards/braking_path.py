@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The distances of links along the way on which the robot would come to rest.
+
+Few pairs of links are near enough to matter. A joint that moves by `x` [rad] changes a distance
+by at most `x` times the length [m] of what hangs on the joint. So each joint keeps an odometer
+of its place of rest, and a pair is measured again only where the way its joints have gone since
+it was last measured no longer shows that it is far away. None is ever missed.
+"""
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teleop_system.runtime.safety.motion.motion_state import MotionState
+from teleop_system.runtime.safety.motion.trajectories import Trajectories
+from teleop_system.solvers.clearance import Clearance
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+NO_PAIRS: Indices = np.empty(0, dtype=np.intp)
+NOTHING: Array = np.empty(0)
+
+SHORTEST = 1.0 / 32.0
+"""Part of a braking path that is not divided any further, however long it is."""
+SHARPEST = 0.08
+"""Radius [m] of the sharpest bend with which shapes of a robot of this size pass each other: two
+capsules of half of it, or a capsule of all of it and the edge of a box."""
+
+
+class BrakingPaths:
+    """Measures what has to be measured, and remembers what is known to be far.
+
+    Args:
+        clearance: Measures distances.
+        trajectories: Tells how the joints brake.
+        slow: Distance [m] below which pairs matter.
+        spacing: Largest way [m] of links between two poses that are looked at.
+
+    Attributes:
+        rest: Where the robot comes to rest if it brakes now [rad], shape (N,).
+    """
+
+    def __init__(
+        self, clearance: Clearance, trajectories: Trajectories, *, slow: float, spacing: float
+    ) -> None:
+        self.clearance = clearance
+        self.trajectories = trajectories
+        self.slow = slow
+        self.spacing = spacing
+        self.reach = clearance.reach
+        size = clearance.reach.shape[1]
+        self.rest = np.zeros(size)
+        # The odometers read what they have counted up to the pose they were last at.
+        self._odometer, self._counted_to = np.zeros(size), np.zeros(size)
+        # The distance of each pair when measured, plus what its odometers accounted for then.
+        self._horizon = np.full(clearance.count, -np.inf)
+
+    def reset(self, positions: Array) -> Array:
+        """Start anew from rest at joint positions [rad]; return all distances there [m]."""
+        self.rest = self._counted_to = positions.copy()
+        self._odometer = np.zeros(positions.size)
+        self._horizon = self.clearance.all(positions)
+        return self._horizon.copy()
+
+    def path(self, state: MotionState) -> "BrakingPath":
+        """Return the way from a state to rest, with all pairs on it that are not far."""
+        trajectories = self.trajectories
+        rest = trajectories.rest(state)
+        way = rest - state.position
+        np.abs(way, way)
+        excursion = trajectories.excursion(state)
+        if excursion is not None:
+            way += excursion
+        odometer = rest - self._counted_to
+        np.abs(odometer, odometer)
+        odometer += self._odometer
+        self._odometer, self._counted_to = odometer, rest
+        bound = self._horizon - self.reach.dot(odometer + way)
+        if bound[bound.argmin()] >= self.slow:
+            return BrakingPath(self, state, rest, excursion)
+        pairs = (bound < self.slow).nonzero()[0]
+        found, reach = self.measure(pairs, rest), self.reach[pairs]
+        self._horizon[pairs] = found + reach.dot(odometer)
+        return BrakingPath(self, state, rest, excursion, pairs, found, reach.dot(way))
+
+    def measure(self, pairs: Indices, pose: Array) -> Array:
+        """Return the distances [m] of some pairs at a pose [rad]."""
+        return np.array(self.clearance.some(pairs.tolist(), pose))
+
+
+class BrakingPath:
+    """The way from one state to rest.
+
+    Args:
+        paths: What is known of all of them.
+        state: The state it begins with.
+        rest: Where it ends [rad], shape (N,).
+        excursion: How far joints may leave the way between the two [rad], or None.
+        pairs: Pairs that are not far, shape (K,).
+        found: Their distances at rest [m], shape (K,).
+        changes: By how much these may differ on the way [m], shape (K,).
+
+    Attributes:
+        rest: Where it ends [rad], shape (N,).
+        pairs: Pairs that are not far, shape (K,).
+        found: Their distances at rest [m], shape (K,).
+    """
+
+    __slots__ = ("_changes", "_excursion", "_paths", "_state", "found", "pairs", "rest")
+
+    def __init__(
+        self,
+        paths: BrakingPaths,
+        state: MotionState,
+        rest: Array,
+        excursion: Array | None,
+        pairs: Indices = NO_PAIRS,
+        found: Array = NOTHING,
+        changes: Array = NOTHING,
+    ) -> None:
+        self._paths = paths
+        self._state = state
+        self._excursion = excursion
+        self.rest = rest
+        self.pairs = pairs
+        self.found = found
+        self._changes = changes
+
+    def below(self, limit: float, inside: Collection[int]) -> dict[int, float]:
+        """Return the pairs that come nearer than `limit` [m], and how near.
+
+        Args:
+            limit: The distance in [m].
+            inside: Pairs that are below it anyway, for which no margin is taken.
+        """
+        worst: dict[int, float] = {}
+        _note(self.pairs, self.found, limit, worst)
+        unsure = self.found - self._changes < limit
+        if not unsure.any():
+            return worst
+        pairs = self.pairs[unsure]
+        start = _Sample(
+            0.0, self._state.position, self._paths.measure(pairs, self._state.position)
+        )
+        _note(pairs, start.distances, limit, worst)
+        end = _Sample(1.0, self.rest, self.found[unsure])
+        self._search(pairs, start, end, limit, inside, worst)
+        return worst
+
+    def _search(
+        self,
+        pairs: Indices,
+        start: "_Sample",
+        end: "_Sample",
+        limit: float,
+        inside: Collection[int],
+        worst: dict[int, float],
+    ) -> None:
+        """Note the pairs that come nearer than the limit between two samples."""
+        way = np.abs(end.pose - start.pose)
+        if self._excursion is not None:
+            way += self._excursion
+        lengths = self._paths.reach[pairs].dot(way)
+        # Nowhere on the way is the distance of a pair below this.
+        unsure = start.distances + end.distances - lengths < 2.0 * limit
+        if not unsure.any():
+            return
+        pairs, lengths = pairs[unsure], lengths[unsure]
+        start, end = start.of(unsure), end.of(unsure)
+        if lengths.max() <= self._paths.spacing or end.share - start.share <= SHORTEST:
+            # Shapes that pass each other are nearest between two samples, at the bottom of an arc.
+            dips = lengths * lengths / (8.0 * SHARPEST)
+            dips[[pair in inside for pair in pairs.tolist()]] = 0.0
+            # At its end the robot rests and passes nothing.
+            nearest = (
+                start.distances if end.share == 1.0 else np.minimum(start.distances, end.distances)
+            )
+            _note(pairs, nearest - dips, limit, worst)
+            return
+        share = 0.5 * (start.share + end.share)
+        # Of a braking motion, this part of the time takes about half of the way that is left.
+        time = 1.0 - math.sqrt(1.0 - share)
+        pose = self._paths.trajectories.braking_pose(self._state, time)
+        middle = _Sample(share, pose, self._paths.measure(pairs, pose))
+        _note(pairs, middle.distances, limit, worst)
+        self._search(pairs, start, middle, limit, inside, worst)
+        self._search(pairs, middle, end, limit, inside, worst)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """Distances at one pose of a path.
+
+    Attributes:
+        share: How far along the path it is, from 0 to 1.
+        pose: Joint positions [rad], shape (N,).
+        distances: Distances of some pairs [m].
+    """
+
+    share: float
+    pose: Array
+    distances: Array
+
+    def of(self, chosen: NDArray[np.bool_]) -> "_Sample":
+        """Return the same with some of the pairs only."""
+        return _Sample(self.share, self.pose, self.distances[chosen])
+
+
+def _note(pairs: Indices, distances: Array, limit: float, worst: dict[int, float]) -> None:
+    """Note which pairs are nearer than the limit."""
+    if distances[distances.argmin()] >= limit:
+        return
+    for pair, distance in zip(pairs.tolist(), distances.tolist(), strict=True):
+        if distance < limit:
+            worst[pair] = min(distance, worst.get(pair, distance))

@@ -1,0 +1,317 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one writer: nothing reaches an actuator but what comes out of here."""
+
+import math
+from collections.abc import Collection, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teleop_system.exceptions import InvalidJointStateError
+from teleop_system.interfaces import VelocityCommand
+from teleop_system.robots.description import RobotDescription
+from teleop_system.runtime.causes import Rule, Severity
+from teleop_system.runtime.overruns import OverrunMonitor
+from teleop_system.runtime.safety.base_control import BaseControl
+from teleop_system.runtime.safety.cause_log import CauseLog
+from teleop_system.runtime.safety.config import SafetyConfig
+from teleop_system.runtime.safety.guards.guards import Guards
+from teleop_system.runtime.safety.motion.limit_report import LimitReport
+from teleop_system.runtime.safety.motion.motion_state import MotionState
+from teleop_system.runtime.safety.motion.step import Step
+from teleop_system.runtime.safety.motion.trajectories import Trajectories
+from teleop_system.runtime.safety.motion.wishes import LONGEST_AHEAD, Wishes
+from teleop_system.runtime.safety.part_control import PartControl, Reason
+from teleop_system.runtime.safety.parts import BASE, RobotParts
+from teleop_system.runtime.safety.values import JointReport, PartCommand, SafetyOutput
+
+Array = NDArray[np.float64]
+
+ROBOT = "robot"
+LOOP = "loop"
+ESTOP = Reason(Rule.ESTOP, ROBOT, 1.0, 0.0, Severity.STOP)
+NO_VELOCITY = VelocityCommand()
+HELD = Reason(Rule.NOT_ENGAGED, "caller")
+
+
+class SafetyManager:
+    """Turns wishes into commands that keep every limit, whatever the wishes are.
+
+    Call `reset` with the measured joint positions, then `update` once a cycle. It reads no clock
+    and logs nothing; equal inputs give equal outputs to the last bit. Bad input raises nothing:
+    it becomes a cause.
+
+    Args:
+        robot: The robot with its limits.
+        config: What is allowed besides.
+
+    Attributes:
+        parts: The parts that can be commanded, by name.
+
+    Raises:
+        MissingExtraError: Ruckig, or Pinocchio where the robot has links to be kept apart, is
+            not installed.
+        UnknownNameError: A workspace is configured for a chain that the robot does not have.
+    """
+
+    def __init__(self, robot: RobotDescription, config: SafetyConfig | None = None) -> None:
+        self._config = config = config or SafetyConfig()
+        self.parts = RobotParts(robot)
+        self._trajectories = Trajectories(self.parts.acceleration, self.parts.jerk)
+        self._guards = Guards(robot, self.parts, self._trajectories, config)
+        self._wishes = Wishes(self.parts, self._trajectories, config.command_smoothing)
+        self._controls = tuple(PartControl(part, config) for part in self.parts.values())
+        self._base = BaseControl(robot.base, config) if robot.base is not None else None
+        self._overruns = OverrunMonitor(
+            config.period, tolerated=config.tolerated_overruns, subject=LOOP
+        )
+        self._columns = {name: part.columns for name, part in self.parts.items()}
+        self._log = CauseLog()
+        self._holding = np.ones(self.parts.size, dtype=bool)
+        self._is_held = {part.columns.start: True for part in self.parts.values()}
+        self._held_count = len(self.parts)
+        self._held_at_rest = False
+        self._speeds = self.parts.velocity.copy()
+        self._report = LimitReport(robot, self.parts.joints, self._speeds, config.lag)
+        self._state: MotionState | None = None
+        self._now: float | None = None
+        self._estopped = False
+        self._pressed = False
+
+    @property
+    def estopped(self) -> bool:
+        """Whether the emergency stop is latched."""
+        return self._estopped
+
+    @property
+    def positions(self) -> Array:
+        """The positions last commanded in [rad] or [m], shape (N,), read-only.
+
+        Raises:
+            InvalidJointStateError: The robot's own positions are not known yet.
+        """
+        return self._known_state().position
+
+    def reset(self, measured: Mapping[str, float]) -> None:
+        """Start anew from rest at the measured positions; an emergency stop stays latched.
+
+        Args:
+            measured: Position in [rad] or [m] of every joint of `parts.joints`; more may be given.
+
+        Raises:
+            InvalidJointStateError: A joint is missing or its position is not finite.
+        """
+        missing = [joint for joint in self.parts.joints if joint not in measured]
+        if missing:
+            raise InvalidJointStateError(f"the measured state lacks {', '.join(missing)}")
+        positions = np.array([measured[joint] for joint in self.parts.joints], dtype=np.float64)
+        if not np.isfinite(positions).all():
+            raise InvalidJointStateError(f"measured positions must be finite, got {positions}")
+        self._state = MotionState.at_rest(positions)
+        self._guards.reset(positions)
+        self._wishes.start(slice(None), positions)
+        for control in self._controls:
+            control.reset()
+        if self._base is not None:
+            self._base.reset()
+        self._overruns.reset()
+        self._log.clear()
+        self._now = None
+
+    def reset_estop(self) -> bool:
+        """Release the emergency stop; False, and still latched, while its button is pressed.
+
+        No part moves before it has been seen disengaged and then engaged anew.
+        """
+        if not self._pressed:
+            self._estopped = False
+        return not self._estopped
+
+    def update(
+        self,
+        commands: Mapping[str, PartCommand],
+        base: VelocityCommand | None = None,
+        *,
+        now: float,
+        engaged: Collection[str],
+        estop: bool = False,
+        holds: Collection[str] = (),
+    ) -> SafetyOutput:
+        """Return the commands of one cycle.
+
+        Args:
+            commands: The newest command of each part that has one; one may come again and again.
+            base: The newest velocity wish for the base, or None.
+            now: Time of the cycle in [s], on the clock of the time stamps.
+            engaged: Parts that the operator has engaged; "base" is one of them.
+            estop: Whether an emergency stop is pressed.
+            holds: Parts to hold for a reason that the caller reports itself.
+
+        Raises:
+            InvalidJointStateError: `reset` has not been called.
+        """
+        state, log = self._known_state(), self._log
+        log.begin(now)
+        duration, stalled, block = self._judge_cycle(now, estop)
+        if block is not None:
+            block.report(log)
+        if stalled:
+            # Without commands for so long, the robot has come to rest where it was sent.
+            state = MotionState.at_rest(state.position)
+        for control in self._controls:
+            name = control.part.name
+            reason = HELD if block is None and name in holds else block
+            self._follow(control, commands.get(name), state, name in engaged, reason, now)
+        self._reject_unknown(commands)
+        state = self._move(Step(self._trajectories, state, duration))
+        velocity = NO_VELOCITY
+        if self._base is not None:
+            reason = HELD if block is None and BASE in holds else block
+            velocity = self._base.update(
+                base, engaged=BASE in engaged, block=reason, now=now, step=duration, log=log
+            )
+        self._state = state
+        return self._output(velocity)
+
+    def _known_state(self) -> MotionState:
+        if self._state is None:
+            raise InvalidJointStateError("the robot's positions are unknown; call reset() first")
+        return self._state
+
+    def _judge_cycle(self, now: float, estop: bool) -> tuple[float, bool, Reason | None]:
+        """Return how long to move for [s], whether the loop had stalled, and what blocks all."""
+        self._pressed = bool(estop)
+        self._estopped = self._estopped or self._pressed
+        if self._estopped:
+            for control in self._all_controls():
+                control.demand_release()
+        duration, stalled, reason = self._judge_clock(now)
+        return duration, stalled, ESTOP if self._estopped else reason
+
+    def _judge_clock(self, now: float) -> tuple[float, bool, Reason | None]:
+        period, last = self._config.period, self._now
+        elapsed = period if last is None else now - last
+        if not (math.isfinite(now) and elapsed > 0.0):
+            # Brake as if time went on: a broken clock must not keep anything moving.
+            return period, False, Reason(Rule.TIME_ORDER, LOOP, elapsed, 0.0)
+        self._now = now
+        late = elapsed - period
+        cause = self._overruns.update(now - late, late, waited=late < 0.1 * period)
+        reason = None
+        stalled = elapsed > self._config.stall_after
+        if stalled:
+            reason = Reason(Rule.OVERRUN, LOOP, elapsed, self._config.stall_after)
+        elif cause is not None and cause.severity >= Severity.HOLD:
+            reason = Reason(Rule.OVERRUN, LOOP, cause.value, cause.limit)
+        elif cause is not None:
+            self._log.add(Rule.OVERRUN, LOOP, cause.value, cause.limit, cause.severity)
+        return min(elapsed, period), stalled, reason
+
+    def _all_controls(self) -> tuple[PartControl, ...]:
+        return self._controls if self._base is None else (*self._controls, self._base.control)
+
+    def _reject_unknown(self, commands: Mapping[str, PartCommand]) -> None:
+        if len(commands) and not commands.keys() <= self._columns.keys():
+            for name in commands.keys() - self._columns.keys():
+                self._log.add(Rule.WRONG_SHAPE, str(name), math.nan, 0.0, Severity.HOLD)
+
+    def _follow(
+        self,
+        control: PartControl,
+        command: PartCommand | None,
+        state: MotionState,
+        engaged: bool,
+        block: Reason | None,
+        now: float,
+    ) -> None:
+        """Take the command of a part, and decide whether to follow it."""
+        columns, stream, wishes = control.part.columns, control.stream, self._wishes
+        taken = stream.take(command, now, self._log)
+        begins = control.decide(
+            engaged=engaged,
+            block=block,
+            now=now,
+            resting=control.following or self._held_at_rest or state.is_resting(columns),
+            log=self._log,
+        )
+        if taken is None:
+            wishes.pass_over(columns)
+        elif begins or stream.interval == 0.0:
+            wishes.start(columns, taken)
+        else:
+            wishes.take(columns, taken, min(max(stream.interval, 0.1 * self._config.period), 0.1))
+        if begins:
+            self._note_jump(control, state)
+        if control.following is self._is_held[columns.start]:
+            self._is_held[columns.start] = not control.following
+            self._holding[columns] = not control.following
+            self._held_count += -1 if control.following else 1
+            self._held_at_rest = False
+
+    def _note_jump(self, control: PartControl, state: MotionState) -> None:
+        columns = control.part.columns
+        jump = float(np.abs(self._wishes.positions[columns] - state.position[columns]).max())
+        if jump > self._config.jump:
+            name = control.part.name
+            self._log.add(Rule.ENGAGE_JUMP, name, jump, self._config.jump)
+
+    def _move(self, step: Step) -> MotionState:
+        """Return the motion after the step."""
+        state = step.state
+        if self._held_count == len(self._controls):
+            self._held_at_rest = state.is_resting()
+            if self._held_at_rest:
+                return state
+            return self._guards.limit(step, step.braked, self._log)
+        wanted = self._wanted(step)
+        if not self._held_at_rest:
+            wanted = wanted.chosen(step.braked, self._holding)
+            moving = (wanted.velocity != 0.0) | (wanted.acceleration != 0.0)
+            self._held_at_rest = not (moving & self._holding).any()
+        wanted = self._guards.limit(step, wanted, self._log)
+        self._report.report(step, wanted, self._wishes, self._holding, self._log)
+        return wanted
+
+    def _wanted(self, step: Step) -> MotionState:
+        """Return where following leads; joints that hold stay where they are."""
+        wishes, state, ramped = self._wishes, step.state, False
+        for control in self._controls:
+            if control.following:
+                columns, stream = control.part.columns, control.stream
+                since = min(self._since_taken(stream.taken_at), stream.interval, LONGEST_AHEAD)
+                wishes.extend(columns, since)
+                if control.scale < 1.0:
+                    control.advance(step.duration)
+                    self._speeds[columns] = self.parts.velocity[columns] * control.scale
+                    ramped = True
+        if ramped:
+            self._trajectories.set_speeds(self._speeds)
+        aims = wishes.update_aims()
+        if self._held_count:
+            aims = np.where(self._holding, state.position, aims)
+            if not self._held_at_rest:
+                state = state.chosen(MotionState.at_rest(state.position), self._holding)
+        followed = self._trajectories.follow(state, aims, step.duration)
+        return step.braked if followed is None else followed
+
+    def _since_taken(self, taken_at: float | None) -> float:
+        assert self._now is not None and taken_at is not None
+        return self._now - taken_at
+
+    def _output(self, velocity: VelocityCommand) -> SafetyOutput:
+        state, holding, stamps = self._known_state(), [], {}
+        for control in self._all_controls():
+            if not control.following:
+                holding.append(control.part.name)
+            elif control.stream.stamp is not None:
+                stamps[control.part.name] = control.stream.stamp
+        return SafetyOutput(
+            names=self.parts.joints,
+            positions=state.position,
+            base=velocity,
+            causes=self._log.causes,
+            holding=frozenset(holding),
+            stamps=stamps,
+            joints=JointReport(self._wishes.positions, state),
+            columns=self._columns,
+        )

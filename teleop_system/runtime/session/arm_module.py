@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arms and torso as a module of a session."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import override
+
+from teleop_system.interfaces import IIKSolver, Pose6D, TrackerRole
+from teleop_system.modules.arm_teleop.arm_controller import ArmController
+from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
+from teleop_system.robots import RobotDescription
+from teleop_system.runtime.safety import PartCommand, RobotParts
+from teleop_system.runtime.session.modules import ModuleOutput, TeleopModule, pose_of
+from teleop_system.runtime.signals import Samples
+from teleop_system.solvers import make_solver
+
+if TYPE_CHECKING:
+    from teleop_system.settings import SolverSettings
+
+Array = NDArray[np.float64]
+
+ROLES = tuple(TrackerRole)
+
+
+class ArmModule(TeleopModule):
+    """Arms and torso.
+
+    Args:
+        robot: The robot.
+        parts: Its parts, in whose order commands come back.
+        config: Parameters of the controller.
+        solver: An initialised solver, used by nobody else.
+    """
+
+    name = "arm"
+
+    def __init__(
+        self,
+        robot: RobotDescription,
+        parts: RobotParts,
+        config: ArmTeleopConfig,
+        solver: IIKSolver,
+    ) -> None:
+        self._controller = ArmController(config, robot, solver)
+        self.rate = config.rate
+        self.chains = tuple(self._controller.limbs)
+        names = self._controller.joint_names
+        self._places = np.array([parts.joints.index(joint) for joint in names])
+        moved = set(names)
+        self._joints = {
+            name: part.joints for name, part in parts.items() if moved.issuperset(part.joints)
+        }
+        self._columns = {
+            name: np.array([names.index(joint) for joint in joints])
+            for name, joints in self._joints.items()
+        }
+        self.parts = tuple(self._joints)
+
+    @override
+    def reset(self, positions: Mapping[str, float]) -> None:
+        self._controller.reset()
+
+    @override
+    def update(
+        self, samples: Samples, *, now: float, dt: float, engaged: bool, commanded: Array
+    ) -> ModuleOutput:
+        poses: dict[TrackerRole, Pose6D | None] = {
+            role: pose for role in ROLES if (pose := pose_of(samples.get(role.value))) is not None
+        }
+        output = self._controller.update(
+            poses,
+            commanded[self._places],
+            now=now,
+            dt=dt,
+            engaged=self.chains if engaged else (),
+        )
+        result = ModuleOutput(causes=output.causes)
+        if output.active:
+            result.targets = {name: output.targets[name] for name in output.following}
+            for name, columns in self._columns.items():
+                stamp = output.stamps.get(name, now)
+                result.commands[name] = PartCommand(output.positions[columns], stamp)
+        return result
+
+
+def solver_for(robot: RobotDescription, settings: "SolverSettings") -> IIKSolver:
+    """Return the solver of the settings for the arms and the torso of a robot.
+
+    Raises:
+        TeleopError: There is no such solver, or it cannot be had.
+    """
+    return make_solver(robot, settings.name, weights=settings.chains, **settings.options())

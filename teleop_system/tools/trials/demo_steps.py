@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The demonstration in five steps, each with a little more of the robot than the one before."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from teleop_system.exceptions import UnknownNameError
+from teleop_system.runtime.engagement_table import EngagementState
+from teleop_system.runtime.session.runner import StatusCallback
+from teleop_system.tools.trials.trial import Trial, Verdict, run_recorded
+
+
+@dataclass(frozen=True, slots=True)
+class DemoStep:
+    """One step of the demonstration.
+
+    Attributes:
+        shows: What there is to see.
+        overrides: The settings that make it so.
+    """
+
+    shows: str
+    overrides: tuple[str, ...]
+
+
+STEPS: dict[int, DemoStep] = {
+    1: DemoStep(
+        "the robot comes up by itself: connects, goes home, tries its hands, and waits, ready",
+        ("session.auto_engage=false", "operator.duration=4"),
+    ),
+    2: DemoStep(
+        "both arms and the torso follow a sine, as a first look at the inverse kinematics",
+        (
+            "session.modules=[arm]",
+            "operator=sinusoid",
+            "operator.amplitude=0.04",
+            "operator.duration=10",
+        ),
+    ),
+    3: DemoStep(
+        "both arms and the torso follow a person who reaches for things",
+        ("session.modules=[arm]", "operator.duration=12"),
+    ),
+    4: DemoStep(
+        "hands and head join in",
+        ("session.modules=[arm,hand,camera]", "operator.duration=12"),
+    ),
+    5: DemoStep(
+        "the whole body: arms, torso, hands, head, and the base that walks with the operator",
+        ("operator.duration=20",),
+    ),
+}
+"""The steps by number."""
+
+
+def run_step(
+    number: int,
+    overrides: Sequence[str] = (),
+    *,
+    window: bool | None = None,
+    on_status: StatusCallback | None = None,
+) -> tuple[Trial, list[Verdict]]:
+    """Run a step of the demonstration; return what was recorded and the verdicts.
+
+    Raises:
+        UnknownNameError: There is no such step.
+    """
+    if number not in STEPS:
+        raise UnknownNameError("step", str(number), map(str, STEPS))
+    chosen = [*STEPS[number].overrides, *overrides]
+    trial = run_recorded(chosen, window=window, on_status=on_status)
+    wanted = EngagementState.READY if number == 1 else EngagementState.ENGAGED
+    state = trial.result.summary.state
+    holds = sorted({f"{each.rule.id} {each.subject}" for each in trial.holds})
+    verdicts = [
+        Verdict(f"it ends {wanted.value}", state.value, state is wanted),
+        Verdict("nothing is held on the way", ", ".join(holds) or "no hold", not holds),
+    ]
+    verdicts += [
+        Verdict(
+            f"{entry.chain} stays within 15 mm (RMS) of the operator",
+            f"{1e3 * entry.figures['position_rms']:.1f} mm",
+            entry.figures["position_rms"] <= 0.015,
+        )
+        for entry in trial.result.outcome.tracking
+        if number > 1
+    ]
+    return trial, verdicts

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a trial is, and how a session is watched while it runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teleop_system.runtime.artefacts import Intervention
+from teleop_system.runtime.causes import Severity
+from teleop_system.runtime.session.runner import StatusCallback
+from teleop_system.runtime.session.session import TeleopSession
+from teleop_system.settings import TeleopSettings, load_settings
+from teleop_system.tools.teleop_run import TeleopResult, run_teleop
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One thing that was looked at.
+
+    Attributes:
+        what: What should be so.
+        found: What was found.
+        passed: Whether it is so.
+    """
+
+    what: str
+    found: str
+    passed: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """A run, and all that was recorded of it.
+
+    Attributes:
+        result: How it went.
+        columns: The trace, by column.
+        parts: Columns of joint vectors by part.
+        interventions: What held or limited the robot.
+    """
+
+    result: TeleopResult
+    columns: dict[str, Array]
+    parts: dict[str, slice]
+    interventions: Sequence[Intervention]
+
+    def commands(self, part: str) -> Array:
+        """Return the commands of a part that were sent in [rad] or [m], shape (T, N)."""
+        values = self.columns["commands"][:, self.parts[part]]
+        return values[np.isfinite(values).all(axis=1)]
+
+    def error(self, part: str) -> float:
+        """Return the RMS difference between commands and robot of a part in [rad] or [m]."""
+        apart = (self.columns["commands"] - self.columns["measured"])[:, self.parts[part]]
+        return float(np.sqrt(np.nanmean(apart**2)))
+
+    @property
+    def holds(self) -> list[Intervention]:
+        """The interventions that held a part or stopped the robot."""
+        return [each for each in self.interventions if each.severity >= Severity.HOLD]
+
+
+def run_recorded(
+    overrides: Sequence[str],
+    *,
+    window: bool | None = False,
+    on_status: StatusCallback | None = None,
+) -> Trial:
+    """Run a session with these overrides and return what was recorded.
+
+    Args:
+        overrides: Changes to the configuration.
+        window: Whether to open a window; None opens one where there is a display.
+        on_status: Called a few times a second with the status.
+    """
+    settings: TeleopSettings = load_settings(list(overrides))
+    built: list[TeleopSession] = []
+    result = run_teleop(
+        settings, window=window, film=False, on_built=built.append, on_status=on_status
+    )
+    session = built[0]
+    recorder = session.recorder
+    assert recorder is not None
+    return Trial(
+        result,
+        recorder.trace.columns(),
+        {name: part.columns for name, part in session.safety.parts.items()},
+        recorder.events.interventions,
+    )

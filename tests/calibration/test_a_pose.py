@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pytest
+
+from teleop_system.calibration import calibrate_a_pose
+from teleop_system.exceptions import InvalidPoseError
+from teleop_system.interfaces import Pose6D, TrackerRole
+from teleop_system.utils.transforms import quat_distance, quat_exp, quat_multiply, quat_rotate
+
+RIGHT, LEFT, WAIST = TrackerRole.RIGHT_HAND, TrackerRole.LEFT_HAND, TrackerRole.WAIST
+Samples = list[dict[TrackerRole, Pose6D]]
+
+TOOLS = {
+    RIGHT: Pose6D(np.array([0.22, -0.66, 0.95]), quat_exp([0.1, 0.2, 0.3])),
+    LEFT: Pose6D(np.array([0.22, 0.66, 0.95]), quat_exp([-0.1, 0.2, -0.3])),
+    WAIST: Pose6D(np.array([0.0, 0.0, 1.29]), quat_exp([0.0, 0.0, 0.0])),
+}
+
+
+def operator(heading: float, scale: float, noise: float = 0.0, count: int = 20) -> Samples:
+    """Return samples of a person built like the robot, but of another size, somewhere."""
+    random = np.random.default_rng(0)
+    turn = quat_exp([0.0, 0.0, heading])
+    return [
+        {
+            role: Pose6D(
+                quat_rotate(turn, pose.position / scale)
+                + np.array([2.0, -1.0, 0.1])
+                + noise * random.normal(size=3),
+                quat_multiply(turn, quat_exp([0.3, 0.0, 0.0])),
+                0.01 * k,
+            )
+            for role, pose in TOOLS.items()
+        }
+        for k in range(count)
+    ]
+
+
+@pytest.mark.parametrize("heading", [0.0, 1.0, -3.0])
+def test_heading_and_scale_are_found(heading: float) -> None:
+    found = calibrate_a_pose(operator(heading, 0.8), TOOLS)
+    assert found.heading == pytest.approx(heading)
+    assert found.scale == pytest.approx(0.8)
+    assert found.residual < 1e-9
+    assert found.unrest < 1e-9
+
+
+def test_a_crooked_pose_leaves_a_residual_where_it_is_crooked() -> None:
+    samples = operator(0.5, 1.0)
+    for sample in samples:
+        pose = sample[RIGHT]
+        sample[RIGHT] = pose.translated(np.array([0.0, 0.0, 0.4]))
+    found = calibrate_a_pose(samples, TOOLS)
+    assert 0.06 < found.residual < 0.4
+    worst = max(found.offsets, key=lambda role: float(np.linalg.norm(found.offsets[role])))
+    assert worst is RIGHT
+
+
+def test_noise_averages_out_and_is_told() -> None:
+    found = calibrate_a_pose(operator(0.5, 1.0, noise=0.002, count=200), TOOLS)
+    assert found.residual < 1e-3
+    assert found.unrest == pytest.approx(0.002 * np.sqrt(3.0), rel=0.1)
+    tracker, tool = found.anchors[LEFT]
+    assert tool is TOOLS[LEFT]
+    turned = quat_multiply(quat_exp([0.0, 0.0, 0.5]), quat_exp([0.3, 0.0, 0.0]))
+    assert quat_distance(tracker.orientation, turned) < 1e-9
+
+
+def test_lost_samples_are_left_out() -> None:
+    samples = [*operator(0.0, 1.0), {role: Pose6D.lost() for role in TOOLS}]
+    assert calibrate_a_pose(samples, TOOLS).residual < 1e-9
+
+
+def test_a_tracker_that_was_never_seen_is_named() -> None:
+    samples = [{RIGHT: TOOLS[RIGHT], LEFT: TOOLS[LEFT]}]
+    with pytest.raises(InvalidPoseError, match="waist"):
+        calibrate_a_pose(samples, TOOLS)
+
+
+@pytest.mark.parametrize("roles", [(RIGHT,), (RIGHT, LEFT)])
+def test_trackers_in_one_place_are_refused(roles: tuple[TrackerRole, ...]) -> None:
+    tools = {role: TOOLS[role] for role in roles}
+    sample = {role: Pose6D(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])) for role in roles}
+    with pytest.raises(InvalidPoseError, match="close together"):
+        calibrate_a_pose([sample], tools)

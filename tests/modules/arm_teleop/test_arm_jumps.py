@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""However a limb comes to follow, it does so without a jump; however bad the input, no NaN."""
+
+import numpy as np
+import pytest
+
+from teleop_system.interfaces import IIKSolver, Pose6D, TrackerRole
+from teleop_system.modules.arm_teleop import ArmOutput, LimbState
+from teleop_system.utils.transforms import quat_exp, quat_multiply
+from tests.modules.arm_teleop.rig import (
+    ALL,
+    DT,
+    LEFT,
+    PLACES,
+    RIGHT,
+    WAIST,
+    Array,
+    Rig,
+    fresh_solver,
+)
+
+CASES = 1000
+JOINT_STEP = 0.002
+TOOL_STEP = 0.001
+
+
+class Wanderer:
+    """A person who moves about at up to a metre per second, whatever happens to the trackers."""
+
+    def __init__(self, random: np.random.Generator) -> None:
+        self._random = random
+        self._offsets = {role: np.zeros(6) for role in PLACES}
+        self._speeds = {role: np.zeros(6) for role in PLACES}
+
+    def poses(self, now: float) -> dict[TrackerRole, Pose6D | None]:
+        """Go on for a tick, and return where the trackers are."""
+        poses: dict[TrackerRole, Pose6D | None] = {}
+        for role, place in PLACES.items():
+            speed, offset = self._speeds[role], self._offsets[role]
+            speed += self._random.normal(size=6) * 0.1 - 0.05 * speed - 0.02 * offset
+            offset += speed * DT * (0.3 if role is WAIST else 1.0)
+            poses[role] = Pose6D(np.array(place) + offset[:3], quat_exp(offset[3:]), now)
+        return poses
+
+    def go_elsewhere(self) -> None:
+        """Be somewhere else, as after a walk that nobody tracked."""
+        for offset in self._offsets.values():
+            offset[:] = self._random.uniform(-0.5, 0.5, 6)
+
+
+def test_a_thousand_ways_to_be_taken_up_begin_without_a_jump() -> None:
+    random = np.random.default_rng(7)
+    rig, person = Rig(real=True), Wanderer(random)
+    last: ArmOutput | None = None
+    cases = 0
+    while cases < CASES:
+        was_following: frozenset[str] = frozenset() if last is None else last.following
+        # Some are engaged for a moment, some long enough to move; some are lost, some let go.
+        engaged = ALL if random.random() < 0.8 else ()
+        if random.random() < 0.5:
+            person.go_elsewhere()
+        is_lost = random.random() < 0.3
+        for _ in range(int(random.choice([3, 10, 18]))):
+            poses = person.poses(rig.now)
+            if is_lost:
+                poses = dict.fromkeys(poses)
+            before = rig.joints
+            output = rig.tick(poses, engaged)
+            begun = output.following - was_following
+            if begun and last is not None and not was_following:
+                cases += len(begun)
+                _assert_no_jump(rig, before, output)
+            was_following, last = output.following, output
+
+
+def _assert_no_jump(rig: Rig, before: Array, output: ArmOutput) -> None:
+    assert np.abs(output.positions - before).max() <= JOINT_STEP
+    old, new = (rig.controller.tool_poses(joints) for joints in (before, output.positions))
+    for chain in ALL:
+        assert np.linalg.norm(new[chain].position - old[chain].position) <= TOOL_STEP
+    for chain in output.following:
+        tool = old[chain].position
+        assert np.linalg.norm(output.targets[chain].position - tool) <= TOOL_STEP
+
+
+def hostile(random: np.random.Generator, now: float, pose: Pose6D) -> Pose6D | None:
+    """Return what a broken device might make of a pose."""
+    kind = int(random.integers(14))
+    position, turn, stamp = pose.position, pose.orientation, now
+    if kind == 0:
+        return None
+    if kind == 1:
+        return Pose6D.lost(now)
+    if kind == 2:
+        position = position + random.normal(size=3) * 10.0 ** random.integers(0, 300)
+    if kind == 3:
+        turn = turn * random.choice([0.0, 1e-200, 0.5, 1.0009, 1e200])
+    if kind == 4:
+        stamp = now + float(random.normal()) * 10.0 ** random.integers(-3, 12)
+    if kind == 5:
+        turn = quat_multiply(quat_exp(random.normal(size=3) * 2.0), turn)
+    if kind == 6:
+        turn = -turn
+    if kind == 7:
+        position = position + np.array([0.0, 0.0, 1.0])
+    return Pose6D(position, turn, stamp)
+
+
+def torment(seed: int, ticks: int, real: bool | IIKSolver = True) -> list[ArmOutput]:
+    """Run a controller on hostile input; return what it said."""
+    random = np.random.default_rng(seed)
+    rig, person = Rig(real=real), Wanderer(random)
+    outputs, anger = [], 0.0
+    for _ in range(ticks):
+        if random.random() < 0.02:
+            anger = float(random.choice([0.0, 0.1, 0.9]))
+        poses = person.poses(rig.now)
+        for role, pose in poses.items():
+            if pose is not None and random.random() < anger:
+                poses[role] = hostile(random, rig.now, pose)
+        if random.random() < 0.1 * anger:
+            poses[RIGHT], poses[LEFT] = poses[LEFT], poses[RIGHT]
+        if random.random() < 0.05 * anger:
+            rig.now += float(random.choice([-1.0, -DT, 1.0, 100.0]))
+        engaged = [name for name in ALL if random.random() < 0.995]
+        dt = float(random.choice([0.0, -1.0, 1e-9, np.nan, 2.0])) if random.random() < 0.02 else DT
+        outputs.append(rig.tick(poses, engaged, dt=dt))
+    return outputs
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_comes_in_the_command_is_finite_and_moves_no_faster_than_the_joints(
+    seed: int,
+) -> None:
+    outputs = torment(seed, 1500)
+    commands = np.array([output.positions for output in outputs])
+    fastest = np.array([2.1] * 3 + [3.2] * 3 + ([3.2] * 4 + [6.3] * 2 + [2.1]) * 2)
+    assert (np.abs(np.diff(commands, axis=0)) <= fastest * DT + 1e-9).all()
+    for output in outputs:
+        for target in output.targets.values():
+            assert np.isfinite(target.position).all()
+            assert abs(np.linalg.norm(target.orientation) - 1.0) < 1e-9
+        held = [n for n, state in output.states.items() if state is not LimbState.FOLLOWING]
+        assert output.causes or len(held) < 3 or output.states["torso"] is LimbState.RAMPING
+
+
+def test_the_same_inputs_give_the_same_commands_to_the_last_bit() -> None:
+    first, second = (torment(11, 800, fresh_solver()) for _ in range(2))
+    for a, b in zip(first, second, strict=True):
+        assert a.positions.tobytes() == b.positions.tobytes()
+        assert [str(cause) for cause in a.causes] == [str(cause) for cause in b.causes]
+        assert a.states == b.states and a.stamps == b.stamps

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from teleop_system.modules.arm_teleop.config import SmoothingConfig
+from teleop_system.modules.arm_teleop.pose_filter import PoseFilter
+from teleop_system.modules.arm_teleop.spatial import IDENTITY
+from teleop_system.simulators.simulated_tracker import SimulatedTracker
+from teleop_system.utils.filters import OneEuroFilter, OneEuroRotationFilter
+from teleop_system.utils.transforms import quat_conjugate, quat_distance, quat_exp, quat_log
+from teleop_system.utils.transforms import quat_multiply as multiply
+from tests.modules.arm_teleop.rig import Array
+
+DT = 0.01
+FIXED = SmoothingConfig(min_cutoff=2.8, turn_min_cutoff=2.8, beta=0.0, turn_beta=0.0, lead=0.0)
+
+
+def smoothed(config: SmoothingConfig, positions: Array, turns: Array) -> tuple[Array, Array]:
+    """Return what a filter makes of poses at 100 Hz."""
+    made = PoseFilter(config)
+    results = []
+    for position, turn in zip(positions.tolist(), turns.tolist(), strict=True):
+        made.update(tuple(position), tuple(turn), DT)
+        results.append(made.predict(0.0))
+    return np.array([p for p, _ in results]), np.array([q for _, q in results])
+
+
+def noisy(positions: Array, turns: Array, seed: int) -> tuple[Array, Array]:
+    """Return poses with 2 mm and 0.5 degrees of noise on every axis."""
+    random = np.random.default_rng(seed)
+    shift = random.normal(scale=0.002, size=positions.shape)
+    turn = quat_exp(random.normal(scale=math.radians(0.5), size=positions.shape))
+    return positions + shift, multiply(turn, turns)
+
+
+def hand(seed: int, count: int = 2000) -> tuple[Array, Array]:
+    tracker = SimulatedTracker("right_hand", seed=seed)
+    poses = [tracker.pose_at(k * DT) for k in range(count)]
+    return np.array([p.position for p in poses]), np.array([p.orientation for p in poses])
+
+
+def lag(error: Array, speed: Array) -> float:
+    """Return by how much time a signal trails, from its error and its speed, in [s]."""
+    return -float((error * speed).sum() / np.square(speed).sum())
+
+
+def lags(config: SmoothingConfig, seed: int) -> tuple[float, float]:
+    """Return the lags of position and rotation on a noisy hand in [s]."""
+    positions, turns = hand(seed)
+    placed, turned = smoothed(config, *noisy(positions, turns, seed))
+    speed = np.gradient(positions, DT, axis=0)
+    error = quat_log(multiply(turned, quat_conjugate(turns)))
+    rate = quat_log(multiply(turns[2:], quat_conjugate(turns[:-2]))) / (2.0 * DT)
+    return lag(placed - positions, speed), lag(error[1:-1], rate)
+
+
+def unrest(config: SmoothingConfig) -> tuple[float, float]:
+    """Return what noise of a resting tracker is left in [m] and [rad]."""
+    still = np.zeros((2000, 3)), np.tile(IDENTITY, (2000, 1))
+    placed, turned = smoothed(config, *noisy(*still, seed=5))
+    angles = quat_distance(turned, still[1])
+    return (
+        float(np.sqrt(np.square(placed[200:]).sum(axis=1).mean())),
+        float(np.sqrt(np.square(angles[200:]).mean())),
+    )
+
+
+def test_at_rest_it_is_as_calm_as_a_slow_low_pass() -> None:
+    ours, fixed = unrest(SmoothingConfig()), unrest(FIXED)
+    assert ours[0] == pytest.approx(fixed[0], rel=0.1)
+    assert ours[1] == pytest.approx(fixed[1], rel=0.1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_in_motion_it_lags_far_less_than_that_low_pass(seed: int) -> None:
+    ours, fixed = lags(SmoothingConfig(), seed), lags(FIXED, seed)
+    assert ours[0] < 0.015 and fixed[0] > 0.045
+    assert ours[1] < 0.025 and fixed[1] > 0.045
+
+
+def test_without_lead_it_is_the_one_euro_filter() -> None:
+    config = dataclasses.replace(SmoothingConfig(), lead=0.0)
+    positions, turns = noisy(*hand(1, 500), seed=1)
+    placed, turned = smoothed(config, positions, turns)
+    place = OneEuroFilter(config.min_cutoff, config.beta, config.derivative_cutoff, joint=True)
+    turn = OneEuroRotationFilter(
+        config.turn_min_cutoff, config.turn_beta, config.turn_derivative_cutoff
+    )
+    expected = np.array([place.update(position, DT) for position in positions])
+    np.testing.assert_allclose(placed, expected, atol=1e-12)
+    # The rotation takes chords for arcs, at angles of a degree or two.
+    rotations = np.array([turn.update(rotation, DT) for rotation in turns])
+    assert np.max(quat_distance(turned, rotations)) < 1e-5
+
+
+def test_the_sign_of_a_quaternion_does_not_matter() -> None:
+    positions, turns = hand(0, 300)
+    flipped = turns * np.where(np.arange(300) % 3 == 0, -1.0, 1.0)[:, None]
+    one = smoothed(SmoothingConfig(), positions, turns)[1]
+    other = smoothed(SmoothingConfig(), positions, flipped)[1]
+    assert np.max(quat_distance(one, other)) < 1e-12
+
+
+def test_steady_motion_is_foreseen() -> None:
+    made = PoseFilter(SmoothingConfig(lead=1.0, rest_speed=1e-6, rest_turn=1e-6))
+    for k in range(300):
+        x, y, z, w = quat_exp([0.0, 0.0, 0.5 * k * DT]).tolist()
+        made.update((0.3 * k * DT, 0.0, 0.0), (x, y, z, w), DT)
+    position, turn = made.predict(0.01)
+    now = 299 * DT + 0.05 * -math.expm1(-0.2)
+    assert position[0] == pytest.approx(0.3 * now, abs=1e-6)
+    assert quat_distance(turn, quat_exp([0.0, 0.0, 0.5 * now])) < 1e-4
+
+
+def test_without_samples_motion_runs_out() -> None:
+    made = PoseFilter(SmoothingConfig())
+    for k in range(100):
+        made.update((0.5 * k * DT, 0.0, 0.0), IDENTITY, DT)
+    places = [made.predict(0.01 * k)[0][0] for k in range(60)]
+    steps = np.diff(places)
+    assert (steps > 0.0).all() and (np.diff(steps) < 0.0).all()
+    assert places[-1] - places[0] < 0.5 * 0.05
+    left, _ = made.left(0.1)
+    assert made.predict(math.inf)[0][0] - made.predict(0.1)[0][0] == pytest.approx(left)
+
+
+def test_a_repeated_stamp_changes_nothing() -> None:
+    made = PoseFilter(SmoothingConfig())
+    made.update((0.0, 0.0, 0.0), IDENTITY, 0.0)
+    made.update((1.0, 0.0, 0.0), IDENTITY, 0.0)
+    assert made.predict(0.0) == ((0.0, 0.0, 0.0), IDENTITY)

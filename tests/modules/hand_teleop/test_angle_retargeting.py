@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The 20-angle map: what a person's fingers do, the robot's do."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from teleop_system.exceptions import ConfigError, InvalidHandStateError, UnknownNameError
+from teleop_system.interfaces import HandJointState
+from teleop_system.modules.hand_teleop import AngleMapConfig, AngleRetargeter, HandTeleopConfig
+from teleop_system.modules.hand_teleop.dg5f import finger_tips, joint_limits
+from teleop_system.modules.hand_teleop.retargeting import calibrate_angles
+from teleop_system.simulators.human.gestures import GESTURES
+
+from .operators import SIDES, Array, random_angles
+
+# Of both hands: which human angle moves which joint, and which way on the right and on the left.
+SIGNS = [
+    (0, 0, -1, +1),  # The thumb's base turns away from the fingers as the thumb bends.
+    (1, 1, -1, +1),
+    (2, 2, +1, -1),
+    (3, 3, +1, -1),
+    (5, 4, -1, +1),
+    (4, 5, +1, +1),
+    (6, 6, +1, +1),
+    (7, 7, +1, +1),
+    (9, 8, -1, +1),
+    (8, 9, +1, +1),
+    (10, 10, +1, +1),
+    (11, 11, +1, +1),
+    (13, 12, -1, +1),
+    (12, 13, +1, +1),
+    (14, 14, +1, +1),
+    (15, 15, +1, +1),
+    (17, 17, -1, +1),
+    (16, 18, +1, +1),
+    (18, 19, +1, +1),
+]
+MIRROR = np.array([-1, -1, -1, -1] + [-1, 1, 1, 1] * 3 + [-1, -1, 1, 1])
+
+
+def retarget(angles: Array, side: str, config: AngleMapConfig | None = None) -> Array:
+    settings = HandTeleopConfig(angles=config or AngleMapConfig())
+    return AngleRetargeter(side, settings).retarget(HandJointState(angles, side=side))
+
+
+def tips_of(name: str, side: str) -> Array:
+    return finger_tips(retarget(GESTURES[name], side), side)
+
+
+@pytest.mark.parametrize(("human", "joint", "right", "left"), SIGNS)
+def test_every_joint_turns_the_way_of_the_table(
+    human: int, joint: int, right: int, left: int
+) -> None:
+    start = np.full(20, 0.3)
+    start[0] = 0.5  # So that the thumb's base is off its limit.
+    more = start.copy()
+    more[human] += 0.05
+    for side, sign in (("right", right), ("left", left)):
+        moved = retarget(more, side) - retarget(start, side)
+        assert np.sign(moved[joint]) == sign
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_a_fist_brings_every_finger_to_the_palm(side: str) -> None:
+    straight, fist = finger_tips(np.zeros(20), side), tips_of("fist", side)
+    assert (fist[:, 0] - straight[:, 0] > 0.02).all()  # The palm looks along +x.
+    assert (fist[1:, 2] - straight[1:, 2] < -0.05).all()
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_the_thumb_of_a_fist_lies_across_the_fingers(side: str) -> None:
+    out, into = tips_of("open", side)[0], tips_of("fist", side)[0]
+    assert abs(into[1]) < abs(out[1]) - 0.01
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_palmar_abduction_opposes_the_thumb(side: str) -> None:
+    flat, opposed = np.zeros(20), np.zeros(20)
+    opposed[1] = 0.7
+    before, after = (finger_tips(retarget(a, side), side)[0] for a in (flat, opposed))
+    assert after[0] > before[0] + 0.01
+    assert abs(after[1]) < abs(before[1])
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_spread_fingers_spread(side: str) -> None:
+    together = finger_tips(retarget(np.zeros(20), side), side)
+    spread = tips_of("open", side)
+    gaps, wider = (np.abs(np.diff(tips[1:, 1])) for tips in (together, spread))
+    assert (wider > gaps + 0.003).all()
+
+
+def test_the_left_hand_is_the_mirror_of_the_right() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        angles = random_angles(rng)
+        np.testing.assert_array_equal(retarget(angles, "left"), MIRROR * retarget(angles, "right"))
+
+
+def test_abduction_away_from_the_middle_can_be_read_too() -> None:
+    radial = np.zeros(20)
+    radial[[5, 9, 13, 17]] = (0.2, 0.05, -0.1, -0.2)
+    spread = radial * np.where(np.isin(np.arange(20), (13, 17)), -1.0, 1.0)
+    away = AngleMapConfig(abduction="spread")
+    np.testing.assert_array_equal(retarget(spread, "right", away), retarget(radial, "right"))
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_no_angle_leaves_the_usable_range(side: str) -> None:
+    lower, upper = joint_limits(side)
+    rng = np.random.default_rng(4)
+    for size in (1.0, 10.0, 1e12, 1e300):
+        for _ in range(50):
+            positions = retarget(size * rng.uniform(-1.0, 1.0, 20), side)
+            assert ((positions >= lower) & (positions <= upper)).all()
+
+
+def test_hyperextension_does_not_bend_the_robot_backwards() -> None:
+    positions = retarget(np.full(20, -0.4), "right").reshape(5, 4)
+    assert (positions[:, 2:] >= 0.0).all()
+
+
+def test_calibrated_rest_is_straight_and_fist_is_closed() -> None:
+    rest, fist = GESTURES["relaxed"], GESTURES["fist"]
+    config = calibrate_angles(AngleMapConfig(), rest, fist)
+    flat, closed = (retarget(a, "right", config) for a in (rest, fist))
+    bends = [5, 6, 7, 9, 10, 11, 13, 14, 15, 18, 19]
+    np.testing.assert_allclose(flat[bends], 0.0, atol=1e-12)
+    np.testing.assert_allclose(closed[bends], np.pi / 2, atol=1e-12)
+    np.testing.assert_allclose(flat[[4, 8, 12, 17]], 0.0, atol=1e-12)
+
+
+def test_a_fist_that_is_none_cannot_calibrate() -> None:
+    with pytest.raises(InvalidHandStateError, match="fist"):
+        calibrate_angles(AngleMapConfig(), GESTURES["open"], GESTURES["open"])
+
+
+def test_the_makers_numbers_are_as_published() -> None:
+    config = AngleMapConfig.vendor()
+    angles = np.zeros(20)
+    angles[6], angles[10], angles[14] = np.radians([60.0, 60.0, 60.0])
+    positions = np.degrees(retarget(angles, "right", config))
+    assert positions[6] == pytest.approx(1.3 * 20.0)
+    assert positions[10] == pytest.approx(1.3 * 30.0)
+    assert positions[14] == pytest.approx(1.3 * 60.0)
+    assert positions[1] == pytest.approx(-1.6 * 20.0)
+
+
+def test_a_map_of_nineteen_numbers_is_refused() -> None:
+    with pytest.raises(ConfigError, match="scale needs 20"):
+        dataclasses.replace(AngleMapConfig(), scale=(1.0,) * 19)
+
+
+def test_an_unknown_side_is_refused() -> None:
+    with pytest.raises(UnknownNameError, match="middle"):
+        AngleRetargeter("middle")

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The scripts: what they show, their verdicts, their exit codes, and how they end."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).parents[2] / "scripts"
+QUICK = ("simulation.real_time=false", "simulation.render=false")
+
+
+def command(script: str, *arguments: str) -> list[str]:
+    return [sys.executable, str(SCRIPTS / script), *arguments]
+
+
+def run(script: str, arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a script in a folder of its own, on a machine without a display."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    return subprocess.run(
+        command(script, *arguments),
+        cwd=folder,
+        env=environment | {"COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+
+
+def test_a_session_leaves_every_artefact_and_ends_well(tmp_path: Path) -> None:
+    done = run("run_teleop.py", ["--no-gui", *QUICK, "operator.duration=3"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert {path.name for path in folder.iterdir()} == {
+        "config.yaml",
+        "environment.json",
+        "events.jsonl",
+        "inputs.npz",
+        "metrics.json",
+        "report.html",
+        "timing.json",
+        "trace.npz",
+    }
+    assert "report.html" in done.stdout
+    assert "provided by" in done.stdout
+    metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+    assert metrics["tracking"]["right_arm"]["position_rms"] < 0.015
+    assert metrics["self_contacts"] == []
+
+
+def test_ctrl_c_ends_a_session_cleanly_with_its_report(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        command("run_teleop.py", "--no-gui", "simulation.render=false", "operator.duration=null"),
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    for line in process.stdout:
+        if "camera" in line:  # The last line of the table of signals: the session starts.
+            break
+    events = tmp_path / "runs"
+    while not any(events.glob("*/events.jsonl")):
+        assert process.poll() is None
+    folder = next(events.iterdir())
+    while "engaged" not in (folder / "events.jsonl").read_text(encoding="utf-8"):
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert "stopped by you" in output
+    assert "Traceback" not in errors
+    assert (folder / "report.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments", "message"),
+    [
+        ("run_teleop.py", ["--mode", "hardware"], "needs drivers for robot 'rby1'"),
+        ("run_teleop.py", ["--modules", "arm,legs"], "session.modules cannot be 'legs'"),
+        ("run_teleop.py", ["sesion.mode=simulation"], "did you mean 'session'"),
+        ("run_teleop.py", ["hardware.signals.head=null"], "camera needs 'head'"),
+        ("test_arm_teleop_standalone.py", ["--mode", "hardware"], "needs drivers for robot"),
+    ],
+)
+def test_a_mistake_is_one_clear_line(
+    script: str, arguments: list[str], message: str, tmp_path: Path
+) -> None:
+    done = run(script, arguments, tmp_path)
+    said = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode == 2
+    assert message in said
+    assert "Traceback" not in said
+    assert not any((tmp_path / "runs").glob("*"))
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "test_arm_teleop_standalone.py",
+        "test_hand_teleop_standalone.py",
+        "test_camera_standalone.py",
+    ],
+)
+def test_a_module_alone_passes_its_trial(script: str, tmp_path: Path) -> None:
+    quick = ["--no-gui", "--fast", "simulation.render=false", "operator.duration=8"]
+    done = run(script, quick, tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "verdict: PASS" in done.stdout
+
+
+def test_the_base_alone_passes_its_trial(tmp_path: Path) -> None:
+    done = run("test_locomotion_standalone.py", ["--fast", "simulation.render=false"], tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "a standing operator means zero, exactly: 0 m/s" in done.stdout
+
+
+def test_a_trial_that_fails_says_so_and_exits_with_one(tmp_path: Path) -> None:
+    # A person who reaches far leads the hands into the body, where they are held.
+    wild = ["--fast", "simulation.render=false", "operator.amplitude=0.4", "operator.duration=6"]
+    done = run("test_arm_teleop_standalone.py", wild, tmp_path)
+    assert done.returncode == 1
+    assert "verdict: FAIL" in done.stdout
+
+
+@pytest.mark.parametrize("step", ["1", "2"])
+def test_a_step_of_the_demonstration_passes(step: str, tmp_path: Path) -> None:
+    quick = ["--no-gui", "--fast", "simulation.render=false", "operator.duration=6"]
+    done = run("demo_teleop_sim.py", ["--step", step, *quick], tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert f"step {step}:" in done.stdout
+
+
+def test_there_are_five_steps_and_no_sixth(tmp_path: Path) -> None:
+    done = run("demo_teleop_sim.py", ["--step", "6"], tmp_path)
+    assert done.returncode == 2
+    assert "choose from" in done.stderr
