@@ -1,6 +1,6 @@
 # Type `make` to see what can be done here. Every target sets up what it needs first.
 VENV ?= .venv
-EXTRAS ?= sim,ik,ros,dev
+EXTRAS ?= sim,ik,ros,streaming,mocap,viz,dev
 PYTHON ?= python3
 ARGS ?=
 
@@ -25,13 +25,15 @@ $(READY): setup.py pyproject.toml scripts/setup_env.sh
 	@PYTHON="$(PYTHON)" sh scripts/setup_env.sh "$(VENV)" "$(EXTRAS)"
 	@touch $@
 
-run: demo ## Watch the RB-Y1 follow a simulated operator in MuJoCo (ARGS="--help" for options).
+run: $(READY) ## Start the ROS 2 nodes of robot, operator and controllers (ARGS="--options").
+	@$(PY) -m teleop_system.cli launch teleop_sim_full $(ARGS)
 
-demo: $(READY) ## The same, standalone: no ROS 2 needed.
-	@$(PY) -m teleop_system.cli demo $(ARGS)
+demo: $(READY) ## Watch the robot follow its operator in one process, without ROS 2.
+	@$(PY) -m teleop_system.cli run $(ARGS)
 
 test: $(READY) ## Run the tests (ARGS="-k name" to pick some).
-	@$(PY) -m pytest -n 2 -q $(ARGS)
+	@$(PY) -m pytest -n 2 -q -m "not realtime" --reruns 1 $(ARGS) || [ $$? -eq 5 ]
+	@$(PY) -m pytest -q -m realtime --reruns 2 --reruns-delay 2 $(ARGS) || [ $$? -eq 5 ]
 
 lint: $(READY) ## Check style, formatting and types.
 	@$(PY) -m ruff check $(SOURCES)

@@ -12,14 +12,14 @@ CORE = ["numpy>=1.24", "omegaconf>=2.3", "hydra-core>=1.3", "rich>=13", "typer>=
 CORE += ["typing_extensions>=4.5", "PyYAML>=6"]
 
 EXTRAS = {
-    "sim": ["mujoco>=3.3", "pillow", "imageio-ffmpeg"],
+    "sim": ["mujoco>=3.3", "numba>=0.60", "pillow", "imageio-ffmpeg"],
     "ik": [
         "pin>=3.4",
         "pin-pink>=3.3",
         "qpsolvers>=4.4",
         "daqp>=0.7",
         "proxsuite>=0.7",
-        "ruckig>=0.14",
+        "numba>=0.60",
         "scipy>=1.10",
     ],
     "ros": [
@@ -36,7 +36,7 @@ EXTRAS = {
     ],
     "gui": ["dearpygui>=2.0"],
     "mocap": ["bvhio>=1.5", "scipy>=1.10"],
-    "streaming": ["lz4>=4.3", "simplejpeg>=1.7"],
+    "streaming": ["lz4>=4.3", "simplejpeg>=1.7", "numba>=0.60", "websockets>=13"],
     "viz": ["open3d>=0.18", "matplotlib>=3.7"],
     "vive": ["openvr>=2.2"],
     "rby1": ["rby1-sdk>=0.6"],
@@ -46,11 +46,26 @@ EXTRAS = {
         "matplotlib>=3.7",
         "mypy>=1.10",
         "pytest>=8",
+        "pytest-rerunfailures>=14",
         "pytest-xdist>=3.5",
+        "ruckig>=0.14",
         "ruff>=0.6",
         "scipy>=1.10",
         "types-PyYAML",
     ],
+}
+# One executable per node, under the name that the node has in the ROS 2 graph.
+NODES = {
+    "mujoco_bridge": "simulators.mujoco_ros2_bridge",
+    "arm_teleop_node": "modules.arm_teleop.arm_teleop_node",
+    "hand_teleop_node": "modules.hand_teleop.hand_teleop_node",
+    "locomotion_node": "modules.locomotion.locomotion_node",
+    "camera_node": "modules.camera.camera_node",
+    "dummy_tracker_pub": "simulators.dummy_tracker_pub",
+    "dummy_glove_pub": "simulators.dummy_glove_pub",
+    "dummy_hmd_pub": "simulators.dummy_hmd_pub",
+    "bvh_replay_publisher": "mocap.bvh_replay_publisher",
+    "clutch_keyboard": "devices.clutch_keyboard_node",
 }
 EXTRAS["all"] = sorted({package for packages in EXTRAS.values() for package in packages})
 
@@ -82,10 +97,15 @@ setup(
     maintainer_email="maintainers@teleop-system.example",
     python_requires=">=3.10",
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
-    package_data={NAME: ["py.typed"]},
+    package_data={NAME: ["py.typed", "modules/camera/streaming/web/*"]},
     data_files=shared_files(),
     install_requires=CORE,
     extras_require=EXTRAS,
     zip_safe=True,
-    entry_points={"console_scripts": ["teleop = teleop_system.cli.main:main"]},
+    entry_points={
+        "console_scripts": [
+            f"teleop = {NAME}.cli.main:main",
+            *(f"{name} = {NAME}.{module}:main" for name, module in NODES.items()),
+        ]
+    },
 )

@@ -24,8 +24,9 @@ from teleop_system.interfaces import Pose6D, TrackerRole
 from teleop_system.modules.arm_teleop import ArmController, ArmTeleopConfig
 from teleop_system.robots import load_robot
 from teleop_system.runtime.safety import PartCommand, SafetyManager
+from teleop_system.runtime.session.arm_module import solver_for
+from teleop_system.settings import load_settings
 from teleop_system.simulators.simulated_tracker import SimulatedTracker
-from teleop_system.solvers import ChainConfig, make_solver
 from teleop_system.utils.transforms import quat_exp, quat_multiply
 
 Array = NDArray[np.float64]
@@ -39,7 +40,6 @@ ROUNDS = 8
 BUDGET = 2.0
 """Controller and safety together may take this many bare solver ticks."""
 NOISE = {"clean": (0.0, 0.0), "noisy (2 mm, 0.5 deg)": (0.002, np.radians(0.5))}
-WEIGHTS = {"arm": (1.0, 0.5), "torso": (0.3, 0.2)}
 BARE, CONTROLLER, SAFETY = range(3)
 
 
@@ -48,10 +48,8 @@ class CommandPath:
 
     def __init__(self) -> None:
         self.robot = robot = load_robot("rby1")
-        chains = sorted(robot.chains.values(), key=lambda chain: chain.kind)
-        configs = {c.name: ChainConfig(c.end_effector, *WEIGHTS[c.kind]) for c in chains}
-        self._inner = make_solver(robot, chains=configs)
-        self._bare = make_solver(robot, chains=configs)
+        settings = load_settings().solver
+        self._inner, self._bare = (solver_for(robot, settings) for _ in range(2))
         self._controller = ArmController(ArmTeleopConfig(), robot, self._inner)
         self._safety = SafetyManager(robot)
         names, parts = self._controller.joint_names, self._safety.parts
@@ -143,7 +141,8 @@ def _course(shift: float, turn: float) -> list[Trackers]:
 def main() -> int:
     """Print the table; fail where the budget is missed."""
     table = rows()
-    for row in (dict(zip(table[0], table[0], strict=True)), *table):
+    heads: dict[str, object] = {name: name for name in table[0]}
+    for row in (heads, *table):
         print("  ".join(f"{row[name]!s:>{max(len(name), 20)}}" for name in table[0]))
     return 0 if all(row["ok"] for row in table) else 1
 

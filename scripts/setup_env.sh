@@ -7,29 +7,46 @@ set -eu
 venv=$1
 extras=$2
 python=${PYTHON:-python3}
-packages="libegl1 libgl1-mesa-dri libosmesa6"
-
 say() { printf '\033[1;36m[setup]\033[0m %s\n' "$*"; }
 
 # A shared library is there where the dynamic linker can name it.
 has_library() { ldconfig -p 2>/dev/null | grep -q "$1"; }
 
-install_system_libraries() {
-    if has_library libEGL.so.1 || has_library libOSMesa.so; then
+wants() { case ",$extras," in *",$1,"*) ;; *) return 1 ;; esac; }
+
+has_command() { command -v "$1" >/dev/null; }
+
+# What pictures, windows and pages need beyond Python, and is not here yet.
+missing_packages() {
+    has_library libEGL.so.1 || echo libegl1 libgl1-mesa-dri
+    has_library libOSMesa.so || echo libosmesa6
+    if wants viz; then
+        has_library libusb-1.0.so.0 || echo libusb-1.0-0
+        has_library libgomp.so.1 || echo libgomp1
+    fi
+    if wants dev; then  # Windows and pages are tested for real.
+        has_command xvfb-run || echo xvfb xauth
+        has_command chromium || has_command google-chrome || echo chromium
+    fi
+}
+
+install_system_packages() {
+    packages=$(missing_packages | tr '\n' ' ')
+    if [ -z "$packages" ]; then
         return
     fi
-    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-        say "installing system libraries for rendering: $packages"
+    if [ "$(id -u)" = 0 ] && has_command apt-get; then
+        say "installing system packages: $packages"
         # shellcheck disable=SC2086
         if log=$({ apt-get update -qq &&
             apt-get install -y -qq --no-install-recommends $packages; } 2>&1); then
             return
         fi
         echo "$log" | tail -n 3
-        say "could not install them; the robot runs all the same, without cameras"
+        say "could not install them; the robot runs all the same, some pictures and tests do not"
         return
     fi
-    say "cameras need system libraries that are missing here. To have pictures, type:"
+    say "cameras, windows and some tests need system packages that are missing here. Type:"
     say "    sudo apt-get install $packages"
     say "Everything else works without them."
 }
@@ -51,8 +68,17 @@ pip_install() {
     "$venv/bin/python" -m pip install ${quiet:+"$quiet"} --disable-pip-version-check "$@"
 }
 
+# Compiled once, kernels are loaded from disk; otherwise the first start of a robot would wait.
+compile_kernels() {
+    say "compiling kernels (about 20 s)"
+    for file in $(find teleop_system -name '*kernels.py'); do
+        module=$(echo "${file%.py}" | tr / .)
+        "$venv/bin/python" -c "import $module" 2>/dev/null || true
+    done
+}
+
 main() {
-    install_system_libraries
+    install_system_packages
     distro=$(system_ros)
     if [ -n "$distro" ]; then
         extras=$(echo "$extras" | sed 's/\bros\b//g; s/,,*/,/g; s/^,//; s/,$//')
@@ -65,9 +91,10 @@ main() {
         say "making $venv with $("$python" --version 2>&1)"
         "$python" -m venv "$venv"
     fi
-    say "installing teleop_system[$extras] (about 1.3 GB the first time, a few minutes)"
+    say "installing teleop_system[$extras] (about 2 GB the first time, a few minutes)"
     pip_install --upgrade pip
     pip_install --editable ".[$extras]"
+    compile_kernels
     say "done"
 }
 

@@ -42,12 +42,43 @@ class ModelError(TeleopError):
         self.path = Path(path) if path is not None else None
 
 
+class BVHError(TeleopError):
+    """A motion file cannot be read or cannot be used as it stands.
+
+    Attributes:
+        path: The file.
+        line: The line at fault, counted from 1; None where no single line is.
+    """
+
+    def __init__(self, message: str, path: Path | str, line: int | None = None) -> None:
+        place = f"{path}:{line}" if line is not None else f"{path}"
+        super().__init__(f"{place}: {message}")
+        self.path = Path(path)
+        self.line = line
+
+
 class SimulationError(TeleopError):
     """The simulator was asked for something it cannot do in its present state."""
 
 
 class RenderingUnavailableError(SimulationError):
     """No OpenGL back end works here, so cameras cannot be rendered."""
+
+
+class CodecError(TeleopError):
+    """An image cannot be packed as asked, or packed data are not those of an image."""
+
+
+class ProtocolError(TeleopError):
+    """The far end of a connection sent something that is not the protocol."""
+
+
+class StreamError(TeleopError):
+    """A stream cannot be opened, or is used while it is not."""
+
+
+class AuthenticationError(TeleopError):
+    """The far end of a connection could not prove that it knows the token."""
 
 
 class RegistryError(TeleopError):

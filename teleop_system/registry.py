@@ -18,9 +18,11 @@ from teleop_system.exceptions import RegistryError, UnknownNameError
 
 _BUILT_IN: dict[str, dict[str, str]] = {
     "tracker": {
+        "bvh": "teleop_system.mocap.bvh_tracker_adapter:BVHTrackerAdapter",
         "simulated": "teleop_system.simulators.simulated_tracker:SimulatedTracker",
     },
     "hand_input": {
+        "bvh": "teleop_system.mocap.bvh_hand_adapter:BVHHandAdapter",
         "simulated": "teleop_system.simulators.simulated_hand:SimulatedHand",
     },
     "simulator": {
@@ -35,6 +37,12 @@ _BUILT_IN: dict[str, dict[str, str]] = {
     "retargeter": {
         "angles": "teleop_system.modules.hand_teleop.retargeting:AngleRetargeter",
         "fingertips": "teleop_system.modules.hand_teleop.retargeting:FingertipRetargeter",
+    },
+    "camera": {
+        "simulated": "teleop_system.simulators.sim_camera_stream:SimCameraStream",
+        "ros2": "teleop_system.modules.camera.ros2_rgbd_subscriber:ROS2RGBDSubscriber",
+        "realsense": "teleop_system.devices.realsense_camera:RealSenseCamera",
+        "stream": "teleop_system.modules.camera.streaming.client:RGBDStreamClient",
     },
     "robot": {},
     "robot_side": {},

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from teleop_system.exceptions import ConfigError
+from teleop_system.mocap.config import MocapConfig
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
 from teleop_system.modules.camera.config import CameraConfig
+from teleop_system.modules.camera.streaming.config import StreamingConfig
 from teleop_system.modules.hand_teleop.config import HandTeleopConfig
 from teleop_system.modules.locomotion.config import LocomotionConfig
 from teleop_system.runtime.safety.config import SafetyConfig
@@ -84,28 +86,41 @@ class SolverSettings:
     """QP library; "auto" takes the first that is installed."""
     chains: dict[str, ChainWeights] = field(default_factory=dict)
     """Weights by name or, failing that, by kind of chain: arm, torso, finger."""
-    posture_weight: float = 0.005
+    posture_weight: float = 0.07
     """Cost of leaving the posture target in [1/rad]."""
-    posture_speed: float = 0.5
+    posture_speed: float = 1.0
     """Rate at which the posture target is approached in [1/s]."""
-    damping: float = 1e-6
+    limit_weight: float = 0.15
+    """Cost of being near a position limit in [1/rad]."""
+    limit_margin: float = 0.2
+    """Distance of a joint from its limit that counts as near in [rad]."""
+    limit_speed: float = 2.0
+    """Rate at which a joint leaves its limit in [1/s]."""
+    damping: float = 5e-3
     """Cost of joint motion, squared, in [1/rad^2]."""
+    inertia: float = 2e-2
+    """Cost of a change of joint motion from tick to tick, squared, in [1/rad^2]."""
+    acceleration_share: float = 0.7
+    """Part of the joints' accelerations that is used, from 0 to 1."""
     adaptive_damping: float = 2.0
     """Factor of the further damping that grows with a chain's error."""
     position_tolerance: float = 1e-3
     """Largest position error that counts as success in [m]."""
     orientation_tolerance: float = 1e-2
     """Largest orientation error that counts as success in [rad]."""
-    collision_slow: float = 0.05
+    collision_slow: float = 0.06
     """Distance between links below which they approach ever more slowly in [m]."""
-    collision_stop: float = 0.01
+    collision_stop: float = 0.015
     """Distance at which they no longer approach each other in [m]."""
-    collision_speed: float = 0.5
+    collision_speed: float = 0.4
     """Greatest speed of approach at `collision_slow` in [m/s]."""
 
     def __post_init__(self) -> None:
-        require_non_negative(self, "posture_weight", "damping", "adaptive_damping")
-        require_positive(self, "posture_speed", "position_tolerance", "orientation_tolerance")
+        require_non_negative(self, "posture_weight", "limit_weight", "limit_margin")
+        require_non_negative(self, "damping", "inertia", "adaptive_damping")
+        require_positive(self, "posture_speed", "limit_speed")
+        require_positive(self, "position_tolerance", "orientation_tolerance")
+        require_in_range(self, "acceleration_share", 0.05, 1.0)
         require_positive(self, "collision_stop", "collision_speed")
         if not self.collision_slow > self.collision_stop:
             raise ConfigError(
@@ -122,7 +137,12 @@ _SOLVER_OPTIONS = (
     "backend",
     "posture_weight",
     "posture_speed",
+    "limit_weight",
+    "limit_margin",
+    "limit_speed",
     "damping",
+    "inertia",
+    "acceleration_share",
     "adaptive_damping",
     "position_tolerance",
     "orientation_tolerance",
@@ -173,7 +193,9 @@ class TeleopSettings:
     safety: SafetyConfig = field(default_factory=SafetyConfig)
     hardware: HardwareSettings = field(default_factory=HardwareSettings)
     operator: OperatorSettings = field(default_factory=OperatorSettings)
+    mocap: MocapConfig = field(default_factory=MocapConfig)
     session: SessionConfig = field(default_factory=SessionConfig)
+    streaming: StreamingConfig = field(default_factory=StreamingConfig)
 
     def __post_init__(self) -> None:
         require_non_negative(self, "seed")

@@ -7,6 +7,39 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+from pathlib import Path
+
 import pytest
 
 pytest.register_assert_rewrite("teleop_system.testing")
+
+REALTIME = (
+    "ros2/bridge/",
+    "ros2/test_end_to_end.py",
+    "ros2/test_harness.py",
+    "ros2/test_interrupts.py",
+    "ros2/test_module_node.py",
+    "ros2/test_rgbd_over_topics.py",
+    "stacks/supervisor/test_supervisor.py",
+    "stacks/test_running_stack.py",
+    "mocap/test_bvh_replay_publisher.py",
+    "simulators/test_dummy_pubs.py",
+    "devices/test_clutch_keyboard_node.py",
+)
+"""Tests whose nodes run in processes of their own: a second test at their side disturbs them."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that need the machine's time to themselves."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.relative_to(here).as_posix().startswith(REALTIME):
+            item.add_marker(pytest.mark.realtime)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def own_domain() -> None:
+    """Give every test process a ROS 2 domain of its own; processes that it starts inherit it."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    os.environ["ROS_DOMAIN_ID"] = str(int(os.environ.get("ROS_DOMAIN_ID", "40")) + worker)
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"

@@ -21,7 +21,10 @@ from teleop_system.utils.paths import config_dir, models_dir
 
 FILES = sorted(config_dir().rglob("*.yaml"))
 GROUPS = sorted(
-    (path.parent.name, path.stem) for path in FILES if path.parent.name not in ("config", "teleop")
+    (path.parent.name, path.stem)
+    for path in FILES
+    # Joint mappings are read one by one, as a recording needs them.
+    if path.parent.name not in ("config", "teleop", "mocap")
 )
 
 
@@ -84,9 +87,9 @@ def test_every_named_scene_exists() -> None:
 
 
 def test_solver_options_are_those_the_solvers_take() -> None:
-    defaults = {entry.name: entry.default for entry in dataclasses.fields(SolverOptions)}
-    for name, value in SolverSettings().options().items():
-        assert value == defaults[name], name
+    given = SolverSettings().options()
+    SolverOptions.from_keywords(given)
+    assert given.keys() <= {entry.name for entry in dataclasses.fields(SolverOptions)}
     assert load_settings().solver.options() == SolverSettings().options()
 
 

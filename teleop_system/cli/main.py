@@ -6,11 +6,21 @@ from typing import Annotated
 import typer
 
 from teleop_system import __version__
-from teleop_system.cli import check, config, demo, doctor, robots, run, view
+from teleop_system.cli import (
+    check,
+    config,
+    doctor,
+    launch,
+    replay,
+    robots,
+    run,
+    sweep,
+    view,
+)
 from teleop_system.cli.errors import TeleopGroup
 
 EPILOG = (
-    "Begin with [bold]teleop demo[/], then look at [bold]teleop robots[/]. "
+    "Begin with [bold]teleop run[/], then look at [bold]teleop robots[/]. "
     "Something missing? [bold]teleop doctor[/] knows."
 )
 
@@ -55,8 +65,10 @@ def options(
 
 # Order of the list in `teleop --help`. A new sub-command is a module beside this one with one
 # function, whose imports of anything heavy stand inside it, and one line here.
-app.command("demo")(demo.show_demo)
 app.command("run")(run.run_session_command)
+app.command("replay")(replay.replay_command)
+app.command("sweep")(sweep.sweep_command)
+app.command("launch", context_settings=launch.EVERYTHING_ELSE)(launch.launch_stack)
 app.command("robots")(robots.list_robots)
 app.command("check")(check.check_robot_command)
 app.command("view")(view.view_robot_command)

@@ -7,6 +7,7 @@ from teleop_system.interfaces.master_device import (
     HandJointState,
     IHandInput,
     IMasterTracker,
+    IReplayDevice,
     Pose6D,
     TrackerRole,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "IKResult",
     "IMasterTracker",
     "IMobileBase",
+    "IReplayDevice",
     "ISimulator",
     "ISlaveArm",
     "ISlaveHand",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that the values of this package share: finite arrays of a known shape, read-only."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -44,7 +45,7 @@ def finite_number(value: float, name: str, error: type[InvalidValueError]) -> fl
         number = float(value)
     except (TypeError, ValueError) as reason:
         raise error(f"{name} needs a number, got {value!r}") from reason
-    if not np.isfinite(number):
+    if not math.isfinite(number):
         raise error(f"{name} needs a finite number, got {number}")
     return number
 

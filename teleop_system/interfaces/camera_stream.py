@@ -2,6 +2,7 @@
 """What the robot sees: colour and depth images with the geometry to use them."""
 
 import abc
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +51,10 @@ class RGBDFrame:
                 )
 
 
+_POLL = 0.002
+"""Pause between two looks for a new frame in [s]."""
+
+
 class ICameraStream(abc.ABC):
     """An RGB-D camera on a pan-tilt neck: real, simulated or at the far end of a network."""
 
@@ -64,6 +69,21 @@ class ICameraStream(abc.ABC):
         Raises:
             DeviceNotConnectedError: The camera is not open.
         """
+
+    def wait_rgbd(self, last: float, timeout: float) -> RGBDFrame | None:
+        """Wait for a frame with another stamp than `last` [s]; None after `timeout` [s].
+
+        This one looks again and again; a camera that knows when a frame comes in overrides it.
+
+        Raises:
+            DeviceNotConnectedError: The camera is not open.
+        """
+        until = time.monotonic() + timeout
+        while (frame := self.get_rgbd()).timestamp == last:
+            if time.monotonic() >= until:
+                return None
+            time.sleep(_POLL)
+        return frame
 
     @abc.abstractmethod
     def set_orientation(self, pan: float, tilt: float) -> None:

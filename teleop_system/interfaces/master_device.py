@@ -145,3 +145,16 @@ class IHandInput(abc.ABC):
     @abc.abstractmethod
     def shutdown(self) -> None:
         """Release the device; safe to call twice, and before `initialize()`."""
+
+
+class IReplayDevice(abc.ABC):
+    """A device that plays a recording, and should not begin before somebody follows it."""
+
+    @abc.abstractmethod
+    def play(self) -> None:
+        """Begin, or go on; called whenever the operator takes control."""
+
+    @property
+    @abc.abstractmethod
+    def is_over(self) -> bool:
+        """Whether the recording has come to its end, and nothing more will happen."""

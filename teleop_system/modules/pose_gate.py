@@ -29,8 +29,9 @@ class CauseLog:
 
     def begin(self, now: float) -> None:
         """Start the tick at time `now` [s]; a cause not given in the last tick has ended."""
-        self._since = {key: cause.since for key, cause in self._causes.items()}
-        self._causes = {}
+        if self._causes or self._since:
+            self._since = {key: cause.since for key, cause in self._causes.items()}
+            self._causes = {}
         self._now = now
 
     def add(
@@ -185,10 +186,9 @@ class PoseGate:
 
 def _turn_between(a: Pose6D, b: Pose6D) -> float:
     """Return the angle between two orientations in [rad], on floats for speed."""
-    cosine = sum(
-        p * q for p, q in zip(a.orientation.tolist(), b.orientation.tolist(), strict=True)
-    )
-    return 2.0 * math.acos(min(1.0, abs(cosine)))
+    ax, ay, az, aw = a.orientation.tolist()
+    bx, by, bz, bw = b.orientation.tolist()
+    return 2.0 * math.acos(min(1.0, abs(ax * bx + ay * by + az * bz + aw * bw)))
 
 
 def _is_same(a: Pose6D, b: Pose6D) -> bool:

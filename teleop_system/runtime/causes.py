@@ -45,6 +45,7 @@ class Rule(enum.Enum):
     WORKSPACE = ("workspace", "m", "a hand would leave the allowed space")
     SELF_COLLISION = ("self_collision", "m", "two links come too close to each other")
     OVERRUN = ("overrun", "s", "the control loop came late")
+    RIVAL = ("rival", "", "two senders command one part; the first keeps it")
     DEAD_CLIENT = ("dead_client", "s", "nobody commands this part any more")
     ESTOP = ("estop", "", "the emergency stop is latched")
 

@@ -27,7 +27,8 @@ class EngagementState(enum.Enum):
     ESTOPPED = "estopped"
 
 
-@dataclass(frozen=True, slots=True)
+# These two are made in every tick, and to freeze them would cost more than to make them.
+@dataclass(slots=True)
 class EngagementInputs:
     """What is true of the system and asked for by the operator, at one moment.
 
@@ -100,7 +101,7 @@ class EngagementConfig:
                 raise ConfigError(f"engagement.{field.name} must be positive, got {value}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Situation:
     """All that a guard may look at.
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from teleop_system.exceptions import InvalidJointStateError, SimulationError, UnknownNameError
 from teleop_system.robots.mujoco_library import mujoco
+from teleop_system.simulators import control_kernels as kernels
 from teleop_system.simulators.config import MuJoCoConfig
 from teleop_system.simulators.mujoco_joints import IndexArray, JointTable
 from teleop_system.simulators.mujoco_servos import Array, ControlMode, read_servos
@@ -44,6 +45,7 @@ class Actuation:
         self._targets = np.zeros(len(table))  # Where the servos of velocity mode pull to.
         self._scratch = np.zeros(len(table))
         self._ramp_start = self._control.copy()
+        self._ramp = np.empty((0, self._control.size))
         self._refresh()
 
     @property
@@ -84,17 +86,17 @@ class Actuation:
         self.command(np.arange(len(self._table)), np.where(self._modes == 0, positions, 0.0))
         self.settle()
 
-    def ramp(self) -> tuple[Array, Array] | None:
-        """Return where position controls were at the last step and how far they have since moved.
+    def ramp(self, steps: int) -> Array | None:
+        """Return the way of position controls from where they were at the last step.
 
         Returns:
-            Controls to start from and their change, shape (nu,) each; None where none has moved.
+            The control vector of each of so many steps, shape (steps, nu), to be used before the
+            next call; None where none has moved.
         """
-        start, change = self._control.copy(), np.zeros_like(self._control)
-        ramped = self._ramped
-        start[ramped] = self._ramp_start[ramped]
-        change[ramped] = self._control[ramped] - start[ramped]
-        return (start, change) if change.any() else None
+        if len(self._ramp) != steps:
+            self._ramp = np.empty((steps, self._control.size))
+        moved = kernels.ramp(self._control, self._ramp_start, self._ramped, self._ramp)
+        return self._ramp if moved else None
 
     def settle(self) -> None:
         """Count further moves of the controls from here."""
@@ -106,13 +108,15 @@ class Actuation:
         Raises:
             InvalidJointStateError: `values` is not one finite number per joint.
         """
-        checked = _checked(values, len(self._table), MODE_NAMES[mode])
-        places = self._by_mode[mode]
-        # The ufuncs, for np.clip costs as much as all the rest of this.
-        np.maximum(checked, self._lower, out=self._scratch)
-        np.minimum(self._scratch, self._upper, out=self._scratch)
-        self._commands[places] = self._scratch[places]
-        self._write(places)
+        try:
+            self._scratch[:] = values  # It may be read-only, which the kernel does not take.
+            fits = np.shape(values) == self._scratch.shape
+        except (TypeError, ValueError):
+            fits = False
+        if not fits or not kernels.write_commands(
+            self._scratch, self._writing[mode], self._command_map, self._commands, self._control
+        ):
+            _checked(values, len(self._table), MODE_NAMES[mode])  # Raises, and says what is wrong.
 
     def command(self, places: IndexArray, values: ArrayLike) -> None:
         """Command some joints, each in the unit of its own mode.
@@ -229,7 +233,8 @@ class Actuation:
         self._by_mode = tuple(np.flatnonzero(self._modes == mode) for mode in ControlMode)
         self._lower = self._servos.lower[self._modes, everyone]
         self._upper = self._servos.upper[self._modes, everyone]
-        self._ramped = self._table.actuators[self._by_mode[ControlMode.POSITION]]
+        positioned = self._by_mode[ControlMode.POSITION]
+        self._ramped = self._table.actuators[positioned].astype(np.int64)
         moving = self._by_mode[ControlMode.VELOCITY]
         lent = self._servos.native[moving] != ControlMode.VELOCITY
         self._servoed: IndexArray = moving[lent]
@@ -239,6 +244,10 @@ class Actuation:
         self._lead = self._servos.damping[self._servoed] / stiffness
         self._reach = self._servos.upper[ControlMode.EFFORT, self._servoed] / stiffness
         self._scale, self._offset = self._control_map()
+        self._command_map = np.stack([self._lower, self._upper, self._scale, self._offset])
+        # Who writes which control; velocity servos are left to `advance()`.
+        writes = np.where(self._is_servoed, -1, self._table.actuators)
+        self._writing = tuple(np.stack([p, writes[p]]).astype(np.int64) for p in self._by_mode)
 
     def _control_map(self) -> tuple[Array, Array]:
         """Return scale and offset from joint commands to the control vector.

@@ -120,10 +120,10 @@ class MuJoCoSimulator(ISimulator):
         with self._lock:
             self._steps.first_half()
 
-    def step2(self) -> None:
-        """Take the other half, with the commands given since `step1()`."""
+    def step2(self, count: int = 1) -> None:
+        """Take the other half, with the commands given since `step1()`; `count` steps in all."""
         with self._lock:
-            self._steps.second_half()
+            self._steps.second_half(count)
 
     @property
     def is_paused(self) -> bool:

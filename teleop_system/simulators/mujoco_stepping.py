@@ -3,8 +3,6 @@
 
 import math
 
-import numpy as np
-
 from teleop_system.exceptions import InvalidValueError, SimulationError
 from teleop_system.robots.mujoco_library import mujoco
 from teleop_system.simulators.mujoco_servos import Array
@@ -37,6 +35,8 @@ class Stepper:
         self._suspect_until = 0.0 if starts_over else math.inf
         self._has_halves = world.model.opt.integrator != mujoco.mjtIntegrator.mjINT_RK4
         self._mj_step = mujoco.mj_step
+        self._control: Array = world.data.ctrl
+        self._ramp_steps = max(1, int(LONGEST_RAMP / self._timestep))
         self._owed = 0.0
         self._time = 0.0
         self._halfway = False
@@ -70,14 +70,24 @@ class Stepper:
         """
         if self._failure is not None:
             raise SimulationError(self._failure)
-        data = self._data
         self._halfway = False
+        self._go_on(count, self._way(count))
+
+    def _way(self, count: int) -> Array | None:
+        """Return the controls of the first of `count` steps; None where they have not moved."""
+        if count < 2 or self._actuation.is_servoing:
+            return None
+        return self._actuation.ramp(min(count, self._ramp_steps))
+
+    def _go_on(self, count: int, ramp: Array | None) -> None:
+        """Take whole steps, the first of them with the controls of `ramp`."""
+        data = self._data
         if self._actuation.is_servoing:
             for _ in range(count):
                 self._actuation.advance(self._timestep)
                 self._mj_step(self._model, data)
-        elif count > 1 and (ramp := self._actuation.ramp()) is not None:
-            self._follow(*ramp, count)
+        elif ramp is not None:
+            self._follow(ramp, count)
         elif count:
             self._mj_step(self._model, data, count)
         self._actuation.settle()
@@ -87,17 +97,15 @@ class Stepper:
         if self._time < expected or before <= self._suspect_until:
             self._look_for_failure(before)
 
-    def _follow(self, start: Array, change: Array, count: int) -> None:
-        """Take whole steps while the controls move from `start` by `change`."""
-        control, end = self._data.ctrl, start + change
-        steps = max(1, min(count, int(LONGEST_RAMP / self._timestep)))
-        share = change / steps
-        for number in range(1, steps):
-            np.multiply(share, number, out=change)
-            np.add(start, change, out=control)
-            self._mj_step(self._model, self._data)
-        control[:] = end  # The sums above need not end there to the last bit.
-        self._mj_step(self._model, self._data, count - steps + 1)
+    def _follow(self, ramp: Array, count: int) -> None:
+        """Take whole steps while the controls go the way of `ramp`, shape (steps, nu)."""
+        model, data, control, step = self._model, self._data, self._control, self._mj_step
+        last = len(ramp) - 1
+        for controls in ramp[:last]:
+            control[:] = controls
+            step(model, data)
+        control[:] = ramp[last]
+        step(model, data, count - last)
 
     def first_half(self) -> None:
         """Take `mj_step1`.
@@ -112,8 +120,8 @@ class Stepper:
         mujoco.mj_step1(self._model, self._data)
         self._halfway = True
 
-    def second_half(self) -> None:
-        """Take `mj_step2`.
+    def second_half(self, count: int = 1) -> None:
+        """Take `mj_step2`, and whole steps after it until there are `count`.
 
         Raises:
             SimulationError: No first half came before, or the simulation has diverged.
@@ -123,11 +131,17 @@ class Stepper:
         self._halfway = False
         if self._actuation.is_servoing:
             self._actuation.advance(self._timestep)
+        ramp = self._way(count)
+        if ramp is not None:
+            self._control[:] = ramp[0]
         mujoco.mj_step2(self._model, self._data)
-        self._actuation.settle()
         before, self._time = self._time, self._data.time
         if self._time <= before or before <= self._suspect_until:
             self._look_for_failure(before)
+        if count > 1:
+            self._go_on(count - 1, None if ramp is None or len(ramp) < 2 else ramp[1:])
+        else:
+            self._actuation.settle()
 
     def _look_for_failure(self, before: float) -> None:
         numbers = self._data.warning.number

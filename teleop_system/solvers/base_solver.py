@@ -4,7 +4,8 @@
 A solver continues from its own last result, so that the joint positions it returns keep to
 velocity and acceleration limits from one tick to the next even where the joints it is given lag
 behind or carry noise. Joints further away than `rebase_ticks` ticks at full speed mean that the
-robot was moved by someone else; the solver then starts anew from them, at rest.
+robot was moved by someone else; the solver then starts anew from them, at rest. Whoever knows that
+the robot merely falls behind uses `shift()`.
 """
 
 import abc
@@ -166,6 +167,45 @@ class ModelSolver(IIKSolver):
         start = np.zeros(len(self._names)) if velocity is None else velocity
         self._velocity[:] = self._kinematics.to_internal(self._checked(start, "velocity"))
 
+    def chain_error(self, chain: str) -> tuple[float, float]:
+        """Return how far a chain's frame was from its target after the last tick, [m] and [rad].
+
+        Raises:
+            UnknownNameError: There is no such chain.
+        """
+        self._require_ready()
+        if chain not in self._tasks:
+            raise UnknownNameError("chain", chain, self._tasks)
+        return self._tasks[chain].away
+
+    def shift(self, way: ArrayLike) -> Array:
+        """Go on from elsewhere: move the last result, and return it.
+
+        This counts as motion of the last tick, so that accelerations stay what they are.
+
+        Args:
+            way: How far to move each joint in [rad], solver order.
+
+        Raises:
+            InvalidJointStateError: `way` has another length or is not finite, or there is no
+                result to move.
+        """
+        self._require_ready()
+        if np.isnan(self._result[0]):
+            raise InvalidJointStateError("there is no last result to shift; solve first")
+        moved = self._kinematics.to_internal(self._checked(way, "way"))
+        self._joints += moved
+        self._last_step += moved
+        self._is_outside = True  # Perhaps; the next tick finds out.
+        self._state.update(self._joints)
+        for task in self._task_list:
+            task.observe()
+            task.measure()
+        self._on_shift()
+        self._result = self._joints[self._order]
+        self._result.setflags(write=False)
+        return self._result
+
     @abc.abstractmethod
     def _load(self, path: str, options: SolverOptions) -> None:
         """Load the model into `_kinematics` and `_state`."""
@@ -236,6 +276,9 @@ class ModelSolver(IIKSolver):
 
     def _on_new_start(self) -> None:
         """Forget what was remembered of the ticks before, for the joints have jumped."""
+
+    def _on_shift(self) -> None:
+        """Correct what was computed of the last result, for it has been moved."""
 
     def _aim(self, poses: Mapping[str, Pose6D], *, is_new: bool) -> None:
         tasks = self._tasks

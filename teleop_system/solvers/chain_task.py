@@ -60,6 +60,7 @@ class ChainTask:
         "_target_quaternion",
         "_views",
         "_weights",
+        "away",
         "config",
         "damping",
         "name",
@@ -80,6 +81,8 @@ class ChainTask:
         target, the less, so that no unreachable target drags the other chains off theirs."""
         self.damping = 0.0
         """Damping that the part of `step` which is catching up asks for."""
+        self.away = (0.0, 0.0)
+        """Distances from the target in [m] and [rad], as of the last `measure()`."""
         self._views = (position, rotation)
         self._weights = (config.position_weight**2, config.orientation_weight**2)
         self._rates = (0.0,) * 6
@@ -169,7 +172,8 @@ class ChainTask:
     def measure(self) -> tuple[float, float]:
         """Return the distances from the target in [m] and [rad], after `observe()`."""
         self._residual = x, y, z, rx, ry, rz = self._error()
-        return sqrt(x * x + y * y + z * z), sqrt(rx * rx + ry * ry + rz * rz)
+        self.away = sqrt(x * x + y * y + z * z), sqrt(rx * rx + ry * ry + rz * rz)
+        return self.away
 
     def plan(self) -> None:
         """Compute `step` and `damping` of a tick."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from teleop_system.robots.description import RobotDescription
 from teleop_system.solvers.chain_config import ChainConfig
 from teleop_system.solvers.kinematics import KinematicModel
+from teleop_system.solvers.link_shapes import LinkShapes
 from teleop_system.solvers.options import SolverOptions
 from teleop_system.solvers.shape_pairs import ShapePairs
 
@@ -44,6 +45,7 @@ class Clearance:
         self._model = kinematics.model
         self._geometry = shapes.geometry
         self._data = self._model.createData()
+        self._shapes = LinkShapes(kinematics, self._geometry)
         self._placed = self._geometry.createData()
         objects, frames = self._geometry.geometryObjects, self._model.frames
         self.links: tuple[tuple[str, str], ...] = tuple(
@@ -59,21 +61,23 @@ class Clearance:
 
     def all(self, joints: Array) -> Array:
         """Return the distances [m] of all pairs at a posture [rad], shape (P,)."""
-        configuration = self._configuration(joints)
-        placed = self._placed
-        pin.computeDistances(self._model, self._data, self._geometry, placed, configuration)
-        return np.array([result.min_distance for result in placed.distanceResults])
+        return self.some(np.arange(self.count), joints)
 
-    def some(self, pairs: Sequence[int], joints: Array) -> list[float]:
-        """Return the distances [m] of some pairs at a posture [rad]."""
-        geometry, placed, compute = self._geometry, self._placed, pin.computeDistance
-        configuration = self._configuration(joints)
-        pin.updateGeometryPlacements(self._model, self._data, geometry, placed, configuration)
-        return [compute(geometry, placed, pair).min_distance for pair in pairs]
+    def some(self, pairs: NDArray[np.int64], joints: Array) -> Array:
+        """Return the distances [m] of some pairs, shape (K,), at a posture [rad]."""
+        distances, unknown = self._shapes.measure(pairs, joints)
+        if unknown:
+            geometry, placed = self._geometry, self._placed
+            configuration = self._configuration(joints)
+            pin.updateGeometryPlacements(self._model, self._data, geometry, placed, configuration)
+            for place in np.flatnonzero(np.isnan(distances)).tolist():
+                found = pin.computeDistance(geometry, placed, int(pairs[place]))
+                distances[place] = found.min_distance
+        return distances
 
     def one(self, pair: int, joints: Array) -> float:
         """Return the distance [m] of one pair at a posture [rad]."""
-        return self.some((pair,), joints)[0]
+        return float(self.some(np.array([pair]), joints)[0])
 
     def end_effector(self, chain: str, joints: Array) -> Array:
         """Return the position [m] of a chain's end effector in the root link's frame, (3,)."""

@@ -198,7 +198,8 @@ def _limits(model: Any, names: list[str], options: SolverOptions) -> JointLimitA
         np.array(lower),
         np.array(upper),
         _overridden("velocity_limits", speeds, options.velocity_limits),
-        _overridden("acceleration_limits", accelerations, options.acceleration_limits),
+        options.acceleration_share
+        * _overridden("acceleration_limits", accelerations, options.acceleration_limits),
     )
 
 

@@ -19,8 +19,16 @@ POSITIVE = (
     "collision_stop",
     "collision_speed",
     "posture_speed",
+    "limit_speed",
 )
-NOT_NEGATIVE = ("posture_weight", "damping", "adaptive_damping")
+NOT_NEGATIVE = (
+    "posture_weight",
+    "damping",
+    "inertia",
+    "adaptive_damping",
+    "limit_weight",
+    "limit_margin",
+)
 
 LimitsByName = Mapping[str, float] | float
 
@@ -28,6 +36,9 @@ LimitsByName = Mapping[str, float] | float
 @dataclass(frozen=True, slots=True)
 class SolverOptions:
     """Everything `initialize()` can be told besides the model file.
+
+    The defaults follow targets as exactly as the limits permit. A robot that is teleoperated wants
+    calmer joints; `config/teleop/arm.yaml` says how much.
 
     A solver that has no use for an option accepts and ignores it; a name that is none of these
     is a mistake and raises UnknownNameError.
@@ -55,12 +66,24 @@ class SolverOptions:
     """Distance at which they no longer approach each other in [m]."""
     collision_speed: float = 0.5
     """Greatest speed of approach at `collision_slow` in [m/s]."""
+    acceleration_share: float = 1.0
+    """Part of the accelerations that is used, from 0 to 1. What is left over is for a limiter
+    of the commands, which has to keep a jerk limit besides."""
     posture_weight: float = 0.005
     """Cost of leaving the posture target in [1/rad]; small, so that targets come first."""
     posture_speed: float = 0.5
     """Rate at which the posture target is approached where the targets allow it in [1/s]."""
+    limit_weight: float = 0.0
+    """Cost of being near a position limit in [1/rad]."""
+    limit_margin: float = 0.2
+    """Distance of a joint from its limit that counts as near in [rad]."""
+    limit_speed: float = 2.0
+    """Rate at which a joint leaves its limit where the targets allow it in [1/s]."""
     damping: float = 1e-6
     """Cost of joint motion, squared, in [1/rad^2]; keeps singular postures well-behaved."""
+    inertia: float = 0.0
+    """Cost of a change of joint motion from tick to tick, squared, in [1/rad^2]; joints that
+    accelerate more slowly than 10 rad/s^2 pay more."""
     adaptive_damping: float = 2.0
     """Factor of the further damping that grows with what a chain has to catch up with."""
     position_tolerance: float = 1e-3
@@ -101,6 +124,10 @@ class SolverOptions:
     def __post_init__(self) -> None:
         for name in POSITIVE + NOT_NEGATIVE:
             _check_number(name, getattr(self, name), zero_allowed=name in NOT_NEGATIVE)
+        if not 0.0 < self.acceleration_share <= 1.0:
+            raise ConfigError(
+                f"acceleration_share must be above 0 and at most 1, got {self.acceleration_share}"
+            )
         if not self.collision_slow > self.collision_stop:
             raise ConfigError(
                 f"collision_slow must exceed collision_stop = {self.collision_stop}, "

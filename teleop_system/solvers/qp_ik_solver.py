@@ -3,10 +3,10 @@
 
 With `x` the joint steps of the tick, the program minimises, weighted,
 
-    Σ |J x - e|²  over the chains   +   posture   +   damping
+    Σ |J x - e|²  over the chains   +   posture   +   damping   +   inertia
 
-within bounds on `x` that hold position, velocity and acceleration limits at once (see
-`MotionBounds`) and rows that keep links apart (see `SelfCollision`). Braking every joint meets
+(see `Regularization`) within bounds on `x` that hold position, velocity and acceleration limits at
+once (see `MotionBounds`) and rows that keep links apart (see `SelfCollision`). Braking meets
 them all, so there always is a solution. The damping of the joints of a chain grows with what
 the chain has still to catch up with, which keeps singular and unreachable targets quiet, and
 leaves the joints of other chains alone.
@@ -17,7 +17,7 @@ from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy import add, dot, multiply, negative, subtract
+from numpy import add, dot, multiply, negative
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv
 from typing_extensions import override
@@ -25,6 +25,7 @@ from typing_extensions import override
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.solvers.pinocchio_solver import PinocchioSolver
 from teleop_system.solvers.qp_backend import BACKENDS, installed_backends
+from teleop_system.solvers.regularization import Regularization
 from teleop_system.solvers.rest_prediction import RestPrediction, Way
 
 if TYPE_CHECKING:
@@ -83,8 +84,7 @@ class QPIKSolver(PinocchioSolver):
         self._gradient = np.empty(size)
         self._pull = np.empty(size)  # The gradient, negated.
         self._work = np.empty(size)
-        self._posture_price = np.full(size, options.posture_weight**2)
-        self._constant_price = self._posture_price + options.damping
+        self._regularization = Regularization(self._limits, options)
         self._damped_masks = self._masks * options.adaptive_damping
         self._jacobian_transposed = self._jacobian.T
         self._is_limited = True
@@ -96,7 +96,7 @@ class QPIKSolver(PinocchioSolver):
     @override
     def _set_period(self, dt: float) -> None:
         super()._set_period(dt)
-        self._posture_gain = self._posture_price * min(1.0, self._options.posture_speed * dt)
+        self._regularization.set_period(dt)
         self._rest.set_change(self._bounds.change)
         if self._collision is not None:
             self._collision.set_period(dt, self._bounds.change)
@@ -107,6 +107,12 @@ class QPIKSolver(PinocchioSolver):
             self._rest.update(self._joints, self._last_step)
             self._current.rest[:] = self._rest.position
             self._collision.start(self._current)
+
+    @override
+    def _on_shift(self) -> None:
+        self._is_limited = True
+        self._rest.update(self._joints, self._last_step)
+        self._current.rest[:] = self._rest.position
 
     @override
     def _step(self) -> Array | None:
@@ -197,7 +203,7 @@ class QPIKSolver(PinocchioSolver):
             damping.append(task.damping)
             is_behind |= task.share < 1.0
         self._inputs[:] = levers + steps + damping
-        jacobian, work, gradient = self._jacobian, self._work, self._gradient
+        jacobian, work = self._jacobian, self._work
         self._shift_cells[self._lever_cells] = self._levers
         dot(self._shift, self._state.jacobian, jacobian)
         multiply(jacobian, self._row_masks, jacobian)
@@ -210,11 +216,11 @@ class QPIKSolver(PinocchioSolver):
         if any(damping):
             dot(self._damping, self._damped_masks, work)
             add(self._diagonal, work, self._diagonal)
-        add(self._diagonal, self._constant_price, self._diagonal)
-        dot(self._steps, jacobian, work)
-        subtract(self._joints, self._posture, gradient)
-        multiply(gradient, self._posture_gain, gradient)
-        subtract(work, gradient, self._pull)
+        dot(self._steps, jacobian, self._pull)
+        regularization = self._regularization
+        regularization.update(self._joints, self._last_step, self._posture)
+        add(self._diagonal, regularization.prices, self._diagonal)
+        add(self._pull, regularization.pull, self._pull)
 
     def _create_collision(self) -> "SelfCollision | None":
         from teleop_system.solvers.self_collision import SelfCollision

@@ -22,6 +22,7 @@ from numpy import absolute, flatnonzero, maximum, subtract
 from numpy.typing import NDArray
 
 from teleop_system.solvers.kinematics import KinematicModel, jacobian_view
+from teleop_system.solvers.link_shapes import LinkShapes
 from teleop_system.solvers.rest_prediction import RestPrediction, Way
 from teleop_system.solvers.shape_pairs import ShapePairs
 
@@ -84,6 +85,8 @@ class SelfCollision:
         self._gain = speed / (slow - self._stop)
         self._data = kinematics.model.createData()
         self._placed = self._geometry.createData()
+        self._shapes = LinkShapes(kinematics, self._geometry)
+        self._order = kinematics.external_order
         self._jacobian = jacobian_view(self._data)
         self._brake = RestPrediction(size)
         self._measured_at = np.zeros(size)
@@ -187,7 +190,7 @@ class SelfCollision:
         subtract(way.rest, self._measured_at, work)
         self._reach.dot(absolute(work, work), bound)
         subtract(self._slack, bound, slack)
-        slack[near] = self._distances(way.rest, near.tolist())
+        slack[near] = self._distances(way.rest, near)
         slack[near] -= self._slow
         subtract(way.rest, way.joints, work)
         lengths = self._lengths
@@ -201,8 +204,7 @@ class SelfCollision:
         """Measure pairs all along a way to rest; tell whether all may be where they are."""
         missed: list[tuple[int, int]] = []
         at_rest = {pair: float(self._next_slack[pair]) + self._slow for pair in near}
-        self._place(way.joints)
-        now, is_allowed = self._measure_at(FIRST, near, missed)
+        now, is_allowed = self._measure_at(FIRST, way.joints, near, missed)
         ending = [pair for pair in near if at_rest[pair] < self._slow]
         # What joints go towards rest they go away from now: the two bounds add up to this.
         doubtful = [
@@ -211,11 +213,9 @@ class SelfCollision:
             if at_rest[pair] + now[pair] - self._lengths[pair] < 2.0 * self._stop
         ]
         if ending:
-            self._place(way.rest)
-            is_allowed &= self._measure_at(LAST, ending, missed)[1]
+            is_allowed &= self._measure_at(LAST, way.rest, ending, missed)[1]
         for moment, point in enumerate(self._points(way)[FIRST + 1 : LAST] if doubtful else (), 1):
-            self._place(point)
-            is_allowed &= self._measure_at(moment, doubtful, missed)[1]
+            is_allowed &= self._measure_at(moment, point, doubtful, missed)[1]
         for moment, pair in missed:
             self._place(self._points(current)[moment])
             result = pin.computeDistance(self._geometry, self._placed, pair)
@@ -223,15 +223,19 @@ class SelfCollision:
         return is_allowed and not missed
 
     def _measure_at(
-        self, moment: int, pairs: list[int], missed: list[tuple[int, int]]
+        self, moment: int, joints: Array, pairs: list[int], missed: list[tuple[int, int]]
     ) -> tuple[dict[int, float], bool]:
-        """Return the distances of pairs where shapes are placed, and whether all are allowed."""
-        close, is_allowed, distances = self._close, True, {}
-        for pair in pairs:
+        """Return the distances of pairs at joint positions, and whether all are allowed."""
+        close, is_allowed = self._close, True
+        measured = self._distances(joints, np.array(pairs)).tolist()
+        distances = dict(zip(pairs, measured, strict=True))
+        near = [pair for pair in pairs if distances[pair] < self._slow]
+        if near:
+            self._place(joints)
+        for pair in near:
+            # Only where links are near does it matter in which direction.
             result = pin.computeDistance(self._geometry, self._placed, pair)
             distances[pair] = distance = result.min_distance
-            if distance >= self._slow:
-                continue
             key = moment, pair
             self._next_close[key] = _contact(result)
             if key in close:
@@ -245,14 +249,18 @@ class SelfCollision:
         shares = self._brake.shares(way.step, MOMENTS)
         return np.asarray(way.joints + shares * (way.rest - way.joints))
 
-    def _distances(self, joints: Array, pairs: list[int]) -> Array:
-        self._place(joints)
-        compute, geometry, placed = pin.computeDistance, self._geometry, self._placed
-        return np.array([compute(geometry, placed, pair).min_distance for pair in pairs])
+    def _distances(self, joints: Array, pairs: NDArray[np.intp]) -> Array:
+        distances, unknown = self._shapes.measure(pairs, joints[self._order])
+        if unknown:
+            self._place(joints)
+            for place in flatnonzero(np.isnan(distances)).tolist():
+                result = pin.computeDistance(self._geometry, self._placed, int(pairs[place]))
+                distances[place] = result.min_distance
+        return distances
 
     def distances(self, joints: Array) -> Array:
         """Return the distances of all pairs of shapes at joint positions [m]."""
-        return self._distances(joints, list(range(self.count)))
+        return self._distances(joints, np.arange(self.count))
 
     def _place(self, joints: Array) -> None:
         configuration = self._configuration(joints)

@@ -43,7 +43,7 @@ class Film:
             self._waiting.put(self._simulator.snapshot())
 
     def save(
-        self, folder: Path, on_progress: ProgressCallback | None = None, name: str = "demo"
+        self, folder: Path, on_progress: ProgressCallback | None = None, name: str = "run"
     ) -> list[Path]:
         """Draw what is left, write a picture and a video, and return the files.
 

@@ -10,6 +10,7 @@ from teleop_system.exceptions import TeleopError
 from teleop_system.interfaces import ISimulator
 from teleop_system.robots import load_robot
 from teleop_system.runtime.artefacts import RunFolder
+from teleop_system.runtime.robot_fit import fitted
 from teleop_system.runtime.session.build import build_session, is_time_simulated, make_simulator
 from teleop_system.runtime.session.runner import RunSummary, SessionRunner, StatusCallback
 from teleop_system.runtime.session.session import TeleopSession
@@ -18,10 +19,8 @@ from teleop_system.runtime.session.wrap_up import RunOutcome, judge_run, write_r
 from teleop_system.settings import TeleopSettings
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.simulators.viewer import has_display, interactive_viewer
+from teleop_system.tools.contact_watch import ContactWatch
 from teleop_system.tools.film import Film, ProgressCallback
-
-CONTACT_INTERVAL = 0.05
-"""Time between two looks for links of the robot that touch each other in [s]."""
 
 BuiltCallback = Callable[[TeleopSession], None]
 
@@ -64,6 +63,7 @@ def run_teleop(
         TeleopError: The settings cannot be used, or the simulation failed; what was recorded
             until then is written all the same.
     """
+    settings = fitted(settings)
     simulator = make_simulator(settings) if settings.session.mode == "simulation" else None
     try:
         folder = RunFolder(settings.session.runs) if settings.session.record else None
@@ -141,13 +141,13 @@ class _Show:
         self._wants_window = has_display() if window is None else window
         can_film = film and settings.simulation.render and not self._wants_window
         self._film = Film(self._simulator) if can_film and self._simulator is not None else None
-        self._next_look = 0.0
-        self._touched: set[tuple[str, str]] = set()
+        robot = load_robot(settings.robot.name)
+        self._watch = ContactWatch(self._simulator, robot) if self._simulator else None
 
     @property
     def contacts(self) -> list[tuple[str, str]] | None:
         """Pairs of the robot's links that touched each other; None where nobody looked."""
-        return sorted(self._touched) if self._simulator is not None else None
+        return self._watch.pairs if self._watch is not None else None
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[Callable[[], bool]]:
@@ -167,10 +167,9 @@ class _Show:
         """Take a frame and look for contacts where it is time to."""
         if self._film is not None:
             self._film.maybe_shoot(time)
-        if self._simulator is not None and time >= self._next_look:
-            self._next_look = time + CONTACT_INTERVAL
-            self._touched |= self._simulator.self_contacts()
+        if self._watch is not None:
+            self._watch.look(time)
 
     def save(self, folder: Path, on_drawing: ProgressCallback | None) -> list[Path]:
         """Finish the film, if there is one, and return its files."""
-        return self._film.save(folder, on_drawing, "run") if self._film is not None else []
+        return self._film.save(folder, on_drawing) if self._film is not None else []

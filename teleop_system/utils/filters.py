@@ -11,14 +11,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from teleop_system.utils import filter_kernels as kernels
 from teleop_system.utils._arrays import Array, Component, component
-from teleop_system.utils.quaternions import (
-    quat_conjugate,
-    quat_log,
-    quat_multiply,
-    quat_normalize,
-    quat_slerp,
-)
+from teleop_system.utils.quaternions import quat_normalize
 from teleop_system.utils.rate_limiter import RateLimiter
 
 __all__ = ["OneEuroFilter", "OneEuroRotationFilter", "RateLimiter"]
@@ -70,14 +65,32 @@ class OneEuroFilter:
             self._value = self._raw = raw
             self._derivative = 0.0 * raw
         elif dt > 0.0:
-            share = _share(self._derivative_cutoff, dt)
-            self._derivative = self._derivative + share * (
-                (raw - self._raw) / dt - self._derivative
-            )
-            share = _share(self._min_cutoff + self._beta * self._speed(), dt)
-            self._value = self._value + share * (raw - self._value)
-            self._raw = raw
+            if isinstance(raw, float) or self._joint:
+                self._smooth(raw, dt)
+            else:
+                self._smooth_all(raw, dt)
         return self._value
+
+    def _smooth(self, raw: Component, dt: float) -> None:
+        share = _share(self._derivative_cutoff, dt)
+        self._derivative = self._derivative + share * ((raw - self._raw) / dt - self._derivative)
+        share = _share(self._min_cutoff + self._beta * self._speed(), dt)
+        self._value = self._value + share * (raw - self._value)
+        self._raw = raw
+
+    def _smooth_all(self, raw: Array, dt: float) -> None:
+        """Do the same with each element of an array by itself."""
+        state = np.empty((3, *raw.shape))
+        state[0], state[1], state[2] = self._value, self._raw, self._derivative
+        kernels.smooth(
+            state.reshape(3, -1),
+            np.array(raw).reshape(-1),
+            dt,
+            self._min_cutoff,
+            self._beta,
+            self._derivative_cutoff,
+        )
+        self._value, self._raw, self._derivative = state
 
     def _speed(self) -> Component:
         if self._joint and not isinstance(self._derivative, float):
@@ -104,9 +117,9 @@ class OneEuroRotationFilter:
 
     def reset(self) -> None:
         """Forget the past; the next rotation passes unchanged."""
+        # Value, last input and turning speed of each rotation.
+        self._state: Array | None = None
         self._value: Array | None = None
-        self._raw: Array = np.array([0.0, 0.0, 0.0, 1.0])
-        self._derivative: Array = np.zeros(3)
 
     @property
     def value(self) -> Array | None:
@@ -120,18 +133,15 @@ class OneEuroRotationFilter:
             InvalidPoseError: The quaternion stands for no rotation.
         """
         raw = quat_normalize(quaternion)
-        if self._value is None:
-            self._value = self._raw = raw
-            self._derivative = np.zeros((*raw.shape[:-1], 3))
+        if self._state is None or self._value is None or self._value.shape != raw.shape:
+            self._state = np.zeros((raw.size // 4, 3, 4))
+            self._state[:, :2] = raw.reshape(-1, 1, 4)
+            self._value = raw
         elif dt > 0.0:
-            turned = quat_log(quat_multiply(quat_conjugate(self._raw), raw))
-            share = _share(self._derivative_cutoff, dt)
-            self._derivative = self._derivative + share * (turned / dt - self._derivative)
-            speed = component(np.linalg.norm(self._derivative, axis=-1))
-            share = _share(self._min_cutoff + self._beta * speed, dt)
-            # Normalised again, for rounding adds up over hours.
-            self._value = quat_normalize(quat_slerp(self._value, raw, share))
-            self._raw = raw
+            parameters = (self._min_cutoff, self._beta, self._derivative_cutoff)
+            for state, one in zip(self._state, raw.reshape(-1, 4), strict=True):
+                kernels.smooth_rotation(state, one, dt, *parameters)
+            self._value = self._state[:, 0].reshape(raw.shape).copy()
         return self._value
 
 

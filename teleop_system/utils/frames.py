@@ -23,13 +23,15 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from teleop_system.exceptions import InvalidPoseError
+from teleop_system.exceptions import InvalidPoseError, UnknownNameError
 from teleop_system.utils._arrays import Array, as_matrices, as_vectors
 from teleop_system.utils.quaternions import quat_from_matrix, quat_multiply
 
 OPTICAL_IN_CAMERA = np.array([-0.5, 0.5, -0.5, 0.5])
 """Orientation xyzw of the optical frame in the camera's ROS frame: rpy (-pi/2, 0, -pi/2)."""
 OPTICAL_IN_CAMERA.setflags(write=False)
+BVH_UP_AXES = ("y", "z")
+"""Axes of a BVH file that may point up."""
 
 
 def wxyz_to_xyzw(q: ArrayLike) -> Array:
@@ -106,19 +108,27 @@ def ros2_to_mujoco_quaternion(q: ArrayLike) -> Array:
     return xyzw_to_wxyz(q)
 
 
-def bvh_to_ros2_position(position: ArrayLike, scale: float = 1.0) -> Array:
+def bvh_to_ros2_position(position: ArrayLike, scale: float = 1.0, up: str = "y") -> Array:
     """Return a BVH position (..., 3) in ROS axes and [m].
 
     Args:
         position: In the units of the file.
         scale: Length of one such unit in [m].
+        up: Axis of the file that points up: "y", with z ahead, or "z", with -y ahead. The left
+            side is x in both.
     """
-    return scale * _pick(as_vectors(position, 3, "position"), (2, 0, 1))
+    vectors = as_vectors(position, 3, "position")
+    if _is_z_up(up):
+        return scale * _pick(vectors, (1, 0, 2), (-1.0, 1.0, 1.0))
+    return scale * _pick(vectors, (2, 0, 1))
 
 
-def bvh_to_ros2_quaternion(q: ArrayLike) -> Array:
-    """Return a BVH orientation wxyz as a ROS orientation xyzw."""
-    return _pick(as_vectors(q, 4, "quaternion"), (3, 1, 2, 0))
+def bvh_to_ros2_quaternion(q: ArrayLike, up: str = "y") -> Array:
+    """Return a BVH orientation wxyz as a ROS orientation xyzw; `up` as for positions."""
+    quaternions = as_vectors(q, 4, "quaternion")
+    if _is_z_up(up):
+        return _pick(quaternions, (2, 1, 3, 0), (-1.0, 1.0, 1.0, 1.0))
+    return _pick(quaternions, (3, 1, 2, 0))
 
 
 def ros2_to_bvh_position(position: ArrayLike, scale: float = 1.0) -> Array:
@@ -161,6 +171,12 @@ def opengl_to_optical_quaternion(q: ArrayLike) -> Array:
 def opengl_to_optical_matrix(matrix: ArrayLike) -> Array:
     """Return the optical rotation (..., 3, 3) of a MuJoCo or OpenGL camera, such as cam_xmat."""
     return as_matrices(matrix, 3, 3, "rotation") * (1.0, -1.0, -1.0)
+
+
+def _is_z_up(up: str) -> bool:
+    if up not in BVH_UP_AXES:
+        raise UnknownNameError("up axis of a BVH file", up, BVH_UP_AXES)
+    return up == "z"
 
 
 def _pick(array: Array, order: tuple[int, ...], signs: tuple[float, ...] = ()) -> Array:

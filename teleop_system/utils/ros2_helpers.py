@@ -33,6 +33,10 @@ class TopicNames:
     TORSO_CMD = "/slave/torso/joint_cmd"
     LEFT_HAND_CMD = "/slave/hand/left/joint_cmd"
     RIGHT_HAND_CMD = "/slave/hand/right/joint_cmd"
+    LEFT_ARM_TRAJECTORY = "/slave/arm/left/joint_trajectory"
+    RIGHT_ARM_TRAJECTORY = "/slave/arm/right/joint_trajectory"
+    TORSO_TRAJECTORY = "/slave/torso/joint_trajectory"
+    JOINT_POSITIONS = "/slave/joint_positions"
     BASE_CMD_VEL = "/slave/base/cmd_vel"
     BASE_ODOM = "/slave/base/odom"
     CAMERA_PAN_TILT_CMD = "/slave/camera/pan_tilt_cmd"
@@ -42,6 +46,7 @@ class TopicNames:
     IMU = "/slave/imu"
     FORCE_TORQUE = "/slave/ft"
     JOINT_STATES = "/mujoco/joint_states"
+    JOINT_TARGETS = "/slave/joint_targets"
 
     CLOCK = "/clock"
     STATUS = "/teleop/status"

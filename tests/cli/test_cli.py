@@ -48,11 +48,11 @@ def assert_mistake(result: Result, *fragments: str) -> None:
 def test_help_lists_the_sub_commands() -> None:
     result = run("--help")
     assert result.exit_code == 0
-    for command in ("demo", "robots", "check", "view", "config", "doctor", "version"):
+    for command in ("run", "robots", "check", "view", "config", "doctor", "version"):
         assert command in result.stdout
 
 
-@pytest.mark.parametrize("command", ["demo", "robots", "check", "view", "config", "doctor"])
+@pytest.mark.parametrize("command", ["run", "robots", "check", "view", "config", "doctor"])
 def test_every_sub_command_shows_an_example(command: str) -> None:
     shown = run(command, "--help").stdout
     usage, *examples = [line for line in shown.splitlines() if f"teleop {command}" in line]

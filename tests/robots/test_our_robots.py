@@ -36,7 +36,7 @@ def test_actuators_of_the_rby1_are_in_contract_order() -> None:
 def test_limits_of_the_rby1_are_all_stated() -> None:
     limits = load_robot("rby1").limits("right_arm_1")
     assert (limits.lower, limits.upper) == (-3.141592654, 0.017453293)
-    assert (limits.velocity, limits.acceleration, limits.jerk) == (3.141592654, 10.0, 100.0)
+    assert (limits.velocity, limits.acceleration, limits.jerk) == (3.141592654, 10.0, 200.0)
     assert limits.effort == 70.0
     assert not limits.assumed
 

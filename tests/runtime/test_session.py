@@ -20,7 +20,7 @@ MOVING = 1e-3
 
 
 def states_of(rig: Rig) -> list[str]:
-    return [record.target.value for record in rig.session.engagement.history]
+    return [record.target.value for record in rig.session.core.engagement.history]
 
 
 def moved(rig: Rig, part: str, seconds: float) -> float:
@@ -59,6 +59,7 @@ def test_homing_takes_a_robot_to_its_home_pose_within_its_limits() -> None:
     with rigged("robot.initial_pose=a_pose", "session.home_pose=ready") as rig:
         rig.run_until(_S.ENGAGED, longest=15.0)
         assert rig.now > 1.0
+        assert "error_recovery" not in states_of(rig)
 
 
 def test_nobody_takes_control_unasked_where_that_is_not_wanted() -> None:

@@ -269,3 +269,23 @@ def test_a_new_position_is_approached_in_a_line_over_the_steps_of_one_call(
     np.testing.assert_allclose(controls, [0.01, 0.02, 0.03, 0.04, 0.05], atol=1e-12)
     rby1.step(0.01)
     assert controls[5:] == [0.05]
+
+
+def test_a_cycle_in_halves_ends_where_whole_steps_end(rby1_path: Path) -> None:
+    ends = []
+    for in_halves in (False, True):
+        simulator = MuJoCoSimulator()
+        simulator.initialize({"mjcf_path": str(rby1_path)})
+        goal = simulator.get_joint_targets() + 0.02
+        for _ in range(20):
+            if in_halves:
+                simulator.step1()
+                simulator.set_joint_positions(goal)
+                simulator.step2(5)
+            else:
+                simulator.set_joint_positions(goal)
+                simulator.single_step(5)
+        ends.append(simulator.get_state().joint_positions)
+        assert simulator.get_time() == pytest.approx(0.2)
+    # Commands of velocity servos apart, both see the same controls in the same steps.
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-9)

@@ -9,6 +9,7 @@ import pytest
 
 from teleop_system.exceptions import (
     ConfigError,
+    InvalidJointStateError,
     InvalidPoseError,
     InvalidValueError,
     ModelError,
@@ -240,3 +241,32 @@ def test_gains_of_the_proportional_mapper_are_used(oracle: Oracle) -> None:
 def test_gains_of_another_shape_are_refused() -> None:
     with pytest.raises(ConfigError, match="right_arm"):
         create(ProportionalMapper, gains={"right_arm": np.zeros((6, 20))})
+
+
+def test_a_shifted_result_is_gone_on_from(oracle: Oracle) -> None:
+    solver, joints = create(QPIKSolver), READY
+    targets = oracle.poses(READY)
+    targets["right_arm"] = targets["right_arm"].translated(np.array([0.0, 0.0, 0.2]))
+    for _ in range(10):
+        joints = solver.solve_multi(targets, joints, DT).joint_positions
+    way = np.full(20, -1e-3)
+    shifted = solver.shift(way)
+    np.testing.assert_allclose(shifted, joints + way, atol=1e-15)
+    away = np.linalg.norm(
+        oracle.poses(shifted)["right_arm"].position - (targets["right_arm"].position)
+    )
+    assert solver.chain_error("right_arm")[0] == pytest.approx(away, abs=1e-9)
+    after = solver.solve_multi(targets, shifted, DT).joint_positions
+    # The shift counts as motion, so that no step changes by more than accelerations allow.
+    last = joints - READY
+    assert (np.abs(after - shifted) <= np.abs(last) + 1e-3 + 10.0 * DT**2).all()
+
+
+def test_there_is_nothing_to_shift_before_the_first_tick() -> None:
+    with pytest.raises(InvalidJointStateError, match="solve first"):
+        create(QPIKSolver).shift(np.zeros(20))
+
+
+def test_the_error_of_an_unknown_chain_names_the_known_ones() -> None:
+    with pytest.raises(UnknownNameError, match="torso"):
+        create(QPIKSolver).chain_error("tail")

@@ -1,44 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
+"""What a configuration checks can be asked for."""
+
 import math
-from types import SimpleNamespace
+from dataclasses import dataclass
 
 import pytest
 
 from teleop_system.exceptions import ConfigError
+from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
 from teleop_system.utils.validators import (
-    require_choice,
+    FieldRange,
+    field_ranges,
     require_in_range,
     require_non_negative,
     require_positive,
 )
 
 
-def test_good_values_pass() -> None:
-    settings = SimpleNamespace(rate=1.0, seed=0, share=1.0, motion="sine")
-    require_positive(settings, "rate", "share")
-    require_non_negative(settings, "seed", "rate")
-    require_in_range(settings, "share", 0.0, 1.0)
-    require_choice(settings, "motion", ["sine", "step"])
+@dataclass(frozen=True)
+class Lamp:
+    power: float = 10.0
+    colour: float = 0.5
+    age: float = 0.0
+    name: str = "lamp"
+
+    def __post_init__(self) -> None:
+        require_positive(self, "power", "colour")
+        require_in_range(self, "colour", 0.0, 1.0)
+        require_non_negative(self, "age")
 
 
-@pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf, "1"])
-def test_positive_refuses_all_but_finite_numbers_above_zero(value: object) -> None:
-    with pytest.raises(ConfigError, match=r"^rate must be positive, got "):
-        require_positive(SimpleNamespace(rate=value), "rate")
+def test_the_ranges_are_those_that_are_checked() -> None:
+    ranges = field_ranges(Lamp())
+    assert ranges == {
+        "power": FieldRange(0.0, math.inf, is_open=True),
+        "colour": FieldRange(0.0, 1.0, is_open=True),
+        "age": FieldRange(0.0),
+    }
 
 
-@pytest.mark.parametrize("value", [-1e-300, -1, math.nan, math.inf])
-def test_non_negative_refuses_numbers_below_zero(value: float) -> None:
-    with pytest.raises(ConfigError, match=r"^seed must not be negative, got "):
-        require_non_negative(SimpleNamespace(seed=value), "seed")
+def test_the_ranges_of_a_real_section_are_found() -> None:
+    ranges = field_ranges(ArmTeleopConfig())
+    assert ranges["ramp_time"] == FieldRange(0.8, 10.0)
+    assert "mapping" not in ranges
 
 
-@pytest.mark.parametrize("value", [-0.01, 1.01, math.nan])
-def test_range_names_its_bounds_and_unit(value: float) -> None:
-    with pytest.raises(ConfigError, match=r"^reach must be between 0.0 and 1.0 m, got "):
-        require_in_range(SimpleNamespace(reach=value), "reach", 0.0, 1.0, unit="m")
-
-
-def test_choice_suggests_the_nearest() -> None:
-    with pytest.raises(ConfigError, match=r"^motion cannot be 'sin'; did you mean 'sine'\?"):
-        require_choice(SimpleNamespace(motion="sin"), "motion", ["sine", "step"])
+def test_asking_for_ranges_leaves_no_trace() -> None:
+    found = field_ranges(Lamp())
+    Lamp(power=3.0)
+    assert found["power"].high == math.inf
+    with pytest.raises(ConfigError, match="power must be positive"):
+        Lamp(power=0.0)

@@ -40,6 +40,9 @@ HEADINGS: dict[str, tuple[TrackerRole, ...]] = {
 """Trackers that are asked in turn what is ahead."""
 SLOW = 5e-4
 """A robot whose joints move more than this in [rad] or [m] a tick has yet to come to rest."""
+FAR = 0.03
+"""A hand further than this in [m] from its target cannot get there: limits of joints, the robot's
+own body or another hand are in its way."""
 USABLE = (Sample.FRESH, Sample.WAITING)
 
 Trackers = Mapping[TrackerRole, Pose6D | None]
@@ -72,7 +75,9 @@ class ArmController:
         calibration: ArmCalibration | None = None,
     ) -> None:
         self._config = config
-        self._body = Body(description, solver, config.posture, config.resync)
+        self._body = Body(
+            description, solver, config.posture, resync=config.resync, slack=config.slack
+        )
         self._limbs = tuple(
             Limb(chain, ROLES[chain.kind, chain.side], config, self._body)
             for chain in self._body.chains.values()
@@ -250,8 +255,8 @@ class ArmController:
             return None
         tracker, tool = calibration.anchors[limb.role]
         return LimbMapping(
-            as_placement(tracker),
-            as_placement(tool),
+            _as_placement(tracker),
+            _as_placement(tool),
             calibration.heading,
             scale=calibration.scale,
             rotation_scale=limb.config.rotation_scale,
@@ -265,7 +270,7 @@ class ArmController:
                 continue
             gate = PoseGate(role.value, self._config.gate, Severity.INFO)
             if gate.check(pose, now, self._log) is Sample.FRESH:
-                self._heading = heading_of(as_placement(pose)[1])
+                self._heading = heading_of(_as_placement(pose)[1])
                 return self._heading
         if self._config.heading != "room":
             self._log.add(Rule.LOST, "heading", 0.0, 0.0, Severity.INFO)
@@ -286,11 +291,19 @@ class ArmController:
                     limb.release()  # Nobody knows where the robot will be when it is next needed.
             return self._output({}, None, engaged=engaged)
         body.prefer(following)
+        if measured is not None:
+            body.give_way(measured)
         targets = trusted_poses(
             {limb.name: limb.target for limb in self._limbs if limb.target is not None},
             max(self._now, 0.0),
         )
         result = body.move(targets, step, log)
+        if result.error_position > FAR:
+            for limb in self._hands:
+                if limb.is_following and limb.target is not None:
+                    away = body.distance(limb.name, limb.target)
+                    if away > FAR:
+                        log.add(Rule.UNREACHABLE, limb.name, away, FAR)
         return self._output(targets, result, engaged=engaged)
 
     def _output(
@@ -323,7 +336,7 @@ class ArmController:
         )
 
 
-def as_placement(pose: Pose6D) -> Placement:
+def _as_placement(pose: Pose6D) -> Placement:
     """Return a pose as plain floats, its quaternion of unit length."""
     x, y, z = pose.position.tolist()
     a, b, c, d = pose.orientation.tolist()

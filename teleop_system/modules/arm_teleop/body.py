@@ -2,7 +2,8 @@
 """The robot's joints as the arm controller sees them: one solver tick after the other.
 
 Between engaging and coming to rest the solver goes on from its own results. Where the robot's
-joints are otherwise, because something else moved them, it starts from there.
+joints are otherwise, because something else moved them, it starts from there; where they merely
+fall behind, it gives way to them little by little.
 """
 
 import math
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.interfaces import IIKSolver, IKResult, Pose6D
 from teleop_system.modules.arm_teleop.chain_kinematics import ChainKinematics
-from teleop_system.modules.arm_teleop.spatial import Placement
+from teleop_system.modules.arm_teleop.spatial import Placement, distance
 from teleop_system.modules.pose_gate import CauseLog
 from teleop_system.robots.description import Chain, RobotDescription
 from teleop_system.runtime.causes import Rule, Severity
@@ -23,6 +24,12 @@ Array = NDArray[np.float64]
 
 KINDS = ("arm", "torso")
 """Kinds of chain that a solver moves."""
+POSTURE = "teleop"
+"""Named pose that the joints prefer where nobody says otherwise and the robot has one."""
+KEEPING_UP = 5.0
+"""Ticks by which joints may be behind and still keep up, for commands and states take time."""
+GIVING_WAY = 0.2
+"""Part of what joints are behind beyond that by which the solver gives way in a tick."""
 
 
 class Body:
@@ -31,8 +38,9 @@ class Body:
     Args:
         robot: The robot.
         solver: An initialised solver of its arms and torso.
-        posture: Named pose that the joints prefer; None for the initial one.
+        posture: Named pose that the joints prefer; None for `POSTURE` or the initial one.
         resync: Difference in [rad] or [m] past which joints are not where they were sent.
+        slack: Difference in [rad] or [m] past which joints that move have fallen behind.
 
     Attributes:
         chains: The chains that the solver moves, by name; the torso first.
@@ -40,14 +48,22 @@ class Body:
         columns: Where the joints of each chain stand.
         kinematics: Forward kinematics of the chains.
         positions: Where the joints should be in [rad] or [m], shape (N,).
+        aims: Where end effectors should be, by chain; kept by whoever wants them there.
         is_running: Whether the solver goes on from its own results.
     """
 
     def __init__(
-        self, robot: RobotDescription, solver: IIKSolver, posture: str | None, resync: float
+        self,
+        robot: RobotDescription,
+        solver: IIKSolver,
+        posture: str | None,
+        *,
+        resync: float,
+        slack: float,
     ) -> None:
         self._solver = solver
         self._resync = resync
+        self._slack = slack
         self.names = tuple(solver.get_joint_names())
         known = set(self.names)
         found = [
@@ -63,17 +79,24 @@ class Body:
         }
         self.kinematics = ChainKinematics(robot, self.chains, self.names)
         self._robot = robot
-        self._preferred = self.named(robot.initial_pose if posture is None else posture)
+        if posture is None:
+            posture = POSTURE if POSTURE in robot.poses else robot.initial_pose
+        self._preferred = self.named(posture)
         self._posture_of: Sequence[str] | None = None
         self.positions = self._placed_at = _frozen(self._preferred)
         self._places: dict[str, Placement] = {}
+        self.aims: dict[str, Placement] = {}
         self.is_running = False
         self._is_known = False
         self._must_restart = False
         self._step = np.zeros(len(self.names))
+        self._behind, self._excess = np.zeros((2, len(self.names)))
         self._acceleration = np.array([robot.limits(joint).acceleration for joint in self.names])
         # Solvers with a memory can be told to forget; the others have no need to.
         self._forget: Callable[..., None] = getattr(solver, "reset", _nothing)
+        self._chain_error: Callable[[str], tuple[float, float]] | None
+        self._chain_error = getattr(solver, "chain_error", None)
+        self._shift: Callable[[Array], Array] | None = getattr(solver, "shift", None)
 
     def named(self, pose: str) -> Array:
         """Return the joint positions of a named pose of the robot in [rad] or [m].
@@ -121,6 +144,7 @@ class Body:
         """Let the solver start at rest from the robot's joints."""
         self.positions = _frozen(joints)
         self.is_running = self._is_known = True
+        self.aims.clear()
         self._posture_of = None
         self.stop()
 
@@ -161,6 +185,20 @@ class Body:
             place = self._places[chain] = self.kinematics.place(chain, self.positions.tolist())
         return place
 
+    def aim(self, chain: str) -> Placement:
+        """Return where a chain's end effector should be; nobody having said, where it is."""
+        aim = self.aims.get(chain)
+        if aim is None:
+            # It stays that way: others may take the chain along, but it is to come back.
+            aim = self.aims[chain] = self.place(chain)
+        return aim
+
+    def distance(self, chain: str, target: Placement) -> float:
+        """Return how far a chain's end effector was from its target after the last tick [m]."""
+        if self._chain_error is not None:
+            return self._chain_error(chain)[0]
+        return distance(self.place(chain)[0], target[0])
+
     def prefer(self, following: Sequence[str]) -> None:
         """Let the limbs that follow prefer the posture, and all others stay as they are."""
         if following == self._posture_of:
@@ -171,6 +209,24 @@ class Body:
             columns = self.columns[name]
             posture[columns] = self._preferred[columns]
         self._solver.set_posture_target(posture)
+
+    def give_way(self, joints: Array) -> None:
+        """Let the solver go on from nearer to the robot's joints where they fall behind.
+
+        Something limits them that the solver does not know of. Were it to go on regardless, the
+        two would drift apart, and the way back would be long once the joints are free again.
+        """
+        if self._shift is None or self._must_restart or joints is self.positions:
+            return
+        behind = np.subtract(joints, self.positions, self._behind)
+        excess = np.absolute(behind, self._excess)
+        if excess[excess.argmax()] <= self._slack:
+            return
+        excess -= self._slack + np.abs(self._step) * KEEPING_UP
+        if excess[excess.argmax()] <= 0.0:
+            return
+        way = np.copysign(np.maximum(excess, 0.0) * GIVING_WAY, behind)
+        self.positions = self._shift(way)
 
     def move(self, targets: dict[str, Pose6D], period: float, log: CauseLog) -> IKResult:
         """Take one tick of `period` [s] towards the targets; other chains keep their pose."""

@@ -109,8 +109,11 @@ class ArmTeleopConfig:
     """By name of a chain or, failing that, by kind: arm, torso."""
     reach: float = 0.97
     """Share of an arm's stretched length that targets are kept within; 1 is singular."""
+    lean: float = 0.1
+    """How far the torso may leave its own target for a hand that it helps to reach in [m]."""
     posture: str | None = None
-    """Named pose that the joints prefer where targets allow it; null for the initial one."""
+    """Named pose that the joints prefer where targets allow it; null for the robot's `teleop`
+    or, without one, the initial pose."""
     smoothing: SmoothingConfig = field(default_factory=SmoothingConfig)
     """Smoothing of the trackers."""
     gate: GateLimits = field(default_factory=GateLimits)
@@ -129,6 +132,9 @@ class ArmTeleopConfig:
     resync: float = 0.02
     """Difference in [rad] or [m] between a joint and what was asked of it past which a limb
     that is taken up starts from the joint."""
+    slack: float = 0.05
+    """Difference in [rad] or [m] between a joint in motion and what was asked of it past which
+    the inverse kinematics gives way to the joint."""
     max_residual: float = 0.06
     """Largest residual of a calibration in [m] with which the arms may be engaged."""
     stall_after: float = 0.1
@@ -139,8 +145,9 @@ class ArmTeleopConfig:
         require_choice(self, "mapping", MAPPINGS)
         require_choice(self, "heading", HEADINGS)
         require_in_range(self, "reach", 0.1, 1.0)
+        require_in_range(self, "lean", 0.0, 1.0, unit="m")
         require_in_range(self, "ramp_time", SHORTEST_RAMP, 10.0, unit="s")
-        require_positive(self, "catch_up_speed", "catch_up_turn", "resync")
+        require_positive(self, "catch_up_speed", "catch_up_turn", "resync", "slack")
         require_positive(self, "max_residual", "stall_after")
         require_non_negative(self, "resume_distance", "resume_angle")
         if self.gate.stale_after + self.period > REACTION_TIME + 1e-9:

@@ -80,7 +80,10 @@ class Limb:
         self._common = config
         reach = body.kinematics.reach(chain.name)
         self._place = body.place
-        self._limit = ReachLimit(chain.name, self.config, reach, config.reach, body.place)
+        self._limit = ReachLimit(
+            chain.name, self.config, reach, share=config.reach, lean=config.lean, aim=body.aim
+        )
+        self._aims = body.aims
         self.gate = TrackerGate(role.value, config.gate)
         self._filter = PoseFilter(config.smoothing)
         self.sample: Sample | None = None
@@ -92,6 +95,7 @@ class Limb:
         self.state = LimbState.IDLE
         self.is_following = False
         self.target: Placement | None = None
+        self._aims.pop(self.name, None)
         self._mapping: LimbMapping | None = None
         self._start = self._lost_at = ORIGIN
         self._ramp, self._ramp_rate = 0.0, 0.0
@@ -151,14 +155,13 @@ class Limb:
                 scale=self.config.scale,
                 rotation_scale=self.config.rotation_scale,
             )
-        self._limit.reset()
         wished = self._limit.apply(self._mapping.apply(tracker), log)
         way, turn = distance(tool[0], wished[0]), angle_between(tool[1], wished[1])
         slowest = max(way / common.catch_up_speed, turn / common.catch_up_turn)
         self._ramp_rate = 1.0 / max(common.ramp_time, PEAK_SPEED * slowest)
         self._ramp = 0.0
         self._catches_up = max(way, turn)
-        self._start = self.target = tool
+        self._start = self.target = self._aims[self.name] = tool
         self._age = 0.0
         self._is_coasting = False
         self.state = LimbState.RAMPING
@@ -186,14 +189,14 @@ class Limb:
             # One that was far behind its target must not go on to catch up with it.
             self._is_coasting = self._is_close()
             if not self._is_coasting:
-                self.target = self._place(self.name)
+                self.target = self._aims[self.name] = self._place(self.name)
         self._can_resume = self._can_resume and engaged
         self.state = LimbState.HOLDING if engaged else LimbState.IDLE
         if self._is_coasting:
             way, turn = self._filter.left(self._age)
             if way < RESTING[0] and turn < RESTING[1]:
                 self._is_coasting = False
-                self.target = self._place(self.name)
+                self.target = self._aims[self.name] = self._place(self.name)
             else:
                 self._age += step
                 self._aim(log)
@@ -201,6 +204,7 @@ class Limb:
     def stop(self) -> None:
         """Forget the target, for the joints stop by themselves; the mapping may be resumed."""
         self.target = None
+        self._aims.pop(self.name, None)
         self._is_coasting = False
 
     def release(self) -> None:
@@ -219,7 +223,7 @@ class Limb:
         wished = self._limit.apply(self._mapping.apply(self._filter.predict(self._age)), log)
         if self._ramp < 1.0:
             wished = blend(self._start, wished, _minimum_jerk(self._ramp))
-        self.target = wished
+        self.target = self._aims[self.name] = wished
 
     def _is_close(self) -> bool:
         """Tell whether the end effector is about where it should be."""

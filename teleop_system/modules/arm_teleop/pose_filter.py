@@ -10,7 +10,7 @@ the noise. On the hands of three simulated people, 30 s each at 100 Hz, with noi
 |--------------------------|------------------------|--------------------|
 | fixed low-pass of 2.8 Hz | 50 ms, 50 ms           | 8.0 mm, 1.03 deg   |
 | one-euro                 | 14 ms, 19 ms           | 2.8 mm, 0.49 deg   |
-| this one                 | 9.5 ms, 15 ms          | 2.4 mm, 0.44 deg   |
+| this one                 | 9.5 ms, 14 ms          | 2.4 mm, 0.43 deg   |
 """
 
 from math import exp, expm1, pi, sqrt
@@ -125,9 +125,9 @@ class PoseFilter:
         rate = 2.0 / dt if ow * w + ox * x + oy * y + oz * z >= 0.0 else -2.0 / dt
         wx, wy, wz = self._spin
         k = -expm1(-pace * dt)
-        wx += k * (rate * (ow * x - ox * w - oy * z + oz * y) - wx)
-        wy += k * (rate * (ow * y - oy * w + ox * z - oz * x) - wy)
-        wz += k * (rate * (ow * z - oz * w - ox * y + oy * x) - wz)
+        wx += k * (rate * (ow * x - ox * w + oy * z - oz * y) - wx)
+        wy += k * (rate * (ow * y - oy * w + oz * x - ox * z) - wy)
+        wz += k * (rate * (ow * z - oz * w + ox * y - oy * x) - wz)
         self._spin = (wx, wy, wz)
         speed = sqrt(wx * wx + wy * wy + wz * wz)
         trust = lead * speed / (speed + rest)

@@ -9,23 +9,21 @@ from teleop_system.modules.arm_teleop.spatial import Placement, Vector, distance
 from teleop_system.modules.pose_gate import CauseLog
 from teleop_system.runtime.causes import Rule
 
-NEAR = 0.1
-"""Distance in [m] from the end of its reach at which a limb's centre has to be known exactly."""
-LOOK_AGAIN = 10
-"""Ticks for which the last centre is good enough elsewhere; it moves by centimetres meanwhile."""
-
 
 class ReachLimit:
     """Pulls targets into a limb's workspace and onto the sphere that it reaches.
 
-    Both take the nearest point, which moves no faster than the target does.
+    Both take the nearest point, which moves no faster than the target does. The sphere is where
+    the operator wants what carries the limb, not where that is: a torso that leans after a hand
+    would take the hand's own limit along, and never come to an end.
 
     Args:
         name: The limb, as causes should call it.
         config: With its workspace.
         reach: The sphere; None where nobody knows it.
         share: Part of the sphere's radius to stay within.
-        place: Tells where a chain is in the base frame.
+        lean: How far what carries the limb may be taken along in [m].
+        aim: Tells where a chain should be in the base frame.
     """
 
     def __init__(
@@ -33,20 +31,18 @@ class ReachLimit:
         name: str,
         config: LimbConfig,
         reach: Reach | None,
+        *,
         share: float,
-        place: Callable[[str], Placement],
+        lean: float,
+        aim: Callable[[str], Placement],
     ) -> None:
         self._name = name
         self._box = config.workspace
         self._reach = reach
-        self._radius = share * reach.radius if reach is not None else 0.0
-        self._place = place
-        self.reset()
-
-    def reset(self) -> None:
-        """Look anew where the limb is carried."""
-        self._centre: Vector = self._reach.centre if self._reach is not None else (0.0, 0.0, 0.0)
-        self._ticks = 0
+        self._radius = 0.0
+        if reach is not None:
+            self._radius = share * reach.radius + (lean if reach.carrier is not None else 0.0)
+        self._aim = aim
 
     def apply(self, target: Placement, log: CauseLog) -> Placement:
         """Return the nearest target within the limits, and log where it is another."""
@@ -68,18 +64,15 @@ class ReachLimit:
         return inside
 
     def _reached(self, position: Vector, reach: Reach, log: CauseLog) -> Vector:
-        radius = self._radius
-        away = distance(self._centre, position)
+        cx, cy, cz = reach.centre
         if reach.carrier is not None:
-            self._ticks -= 1
-            if away > radius - NEAR or self._ticks < 0:
-                self._ticks = LOOK_AGAIN
-                (ox, oy, oz), q = self._place(reach.carrier)
-                x, y, z = rotate(q, reach.centre)
-                self._centre = (ox + x, oy + y, oz + z)
-                away = distance(self._centre, position)
+            (ox, oy, oz), q = self._aim(reach.carrier)
+            x, y, z = rotate(q, reach.centre)
+            cx, cy, cz = ox + x, oy + y, oz + z
+        radius = self._radius
+        away = distance((cx, cy, cz), position)
         if away <= radius:
             return position
         log.add(Rule.UNREACHABLE, self._name, away, radius)
-        k, (cx, cy, cz), (x, y, z) = radius / away, self._centre, position
+        k, (x, y, z) = radius / away, position
         return cx + k * (x - cx), cy + k * (y - cy), cz + k * (z - cz)

@@ -5,7 +5,6 @@ The way of a sample: gate, retargeter, smoothing, ramp, speed and acceleration l
 DG-5F the guard between its fingers. Whatever holds or changes the motion yields a cause.
 """
 
-import contextlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,10 +21,11 @@ from teleop_system.modules.hand_teleop.retargeting import FingertipBatch
 from teleop_system.modules.pose_gate import CauseLog, Sample
 from teleop_system.robots.description import Hand
 from teleop_system.runtime.causes import Cause, Rule, Severity
+from teleop_system.utils._arrays import Component
 from teleop_system.utils.filters import OneEuroFilter
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)  # Made in every cycle; to freeze it would cost more.
 class HandOutput:
     """What a hand is to do in this cycle.
 
@@ -67,8 +67,8 @@ class HandController:
         self._log = CauseLog()
         self._now: float | None = None
         self._step, self._follows = 0.0, False
-        self._target: Array | None = None
-        self._ramp_start: Array | None = None
+        self._target: Component | None = None
+        self._ramp_start: Component | None = None
         self._ramped, self._jump, self._stamp = 0.0, 0.0, 0.0
         self.reset()
 
@@ -117,8 +117,10 @@ class HandController:
         fresh = self.admit(state, now=now, dt=dt, engaged=engaged)
         target = None
         if fresh is not None:
-            with contextlib.suppress(InvalidHandStateError):
+            try:
                 target = self._kind.retarget(fresh)
+            except InvalidHandStateError:
+                target = None  # `advance` says so.
         return self.advance(fresh, target)
 
     def admit(
@@ -142,13 +144,13 @@ class HandController:
             self._stop_following()  # It comes after a hold: begin with the ramp again.
         return state
 
-    def advance(self, fresh: HandJointState | None, target: Array | None) -> HandOutput:
+    def advance(self, fresh: HandJointState | None, target: Component | None) -> HandOutput:
         """Do the second half of `update()`: move on, towards the target or to a halt.
 
         Args:
             fresh: What `admit()` returned.
-            target: Where it wants the joints in [rad] or [m], shape (N,); None where it lacks
-                what the retargeter needs.
+            target: Where it wants the joints in [rad] or [m], as the retargeter of this kind of
+                hand gives it; None where the sample lacks what that needs.
         """
         if fresh is not None:
             self._target, self._stamp = target, fresh.timestamp
@@ -179,16 +181,16 @@ class HandController:
             self._log.add(Rule.OVERRUN, self._name, elapsed, limit)
         return min(elapsed, limit)
 
-    def _follow(self, target: Array, step: float) -> None:
+    def _follow(self, target: Component, step: float) -> None:
         first = self._ramp_start is None
         if self._ramp_start is None:
-            self._ramp_start = self._kind.positions
-            self._jump = float(np.abs(target - self._ramp_start).max())
+            self._ramp_start = self._kind.place
+            self._jump = float(np.max(np.abs(target - self._ramp_start)))
             self._filter.reset()
         self._ramped += step / self._config.ramp_time
         if self._ramped < 1.0 and self._jump > self._kind.engage_step:
             self._log.add(Rule.ENGAGE_JUMP, self._name, self._jump, self._kind.engage_step)
-        smooth = np.asarray(self._filter.update(target, step))
+        smooth = self._filter.update(target, step)
         share = _minimum_jerk(self._ramped)
         goal = self._ramp_start + share * (smooth - self._ramp_start)
         # Even a cycle far longer than usual must not make the first step a jump.

@@ -2,6 +2,8 @@
 """The two kinds of robot hand: a DG-5F with its fingers, and anything that opens and closes."""
 
 import abc
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +19,13 @@ from teleop_system.modules.hand_teleop.retargeting import create_retargeter
 from teleop_system.modules.pose_gate import CauseLog
 from teleop_system.robots.description import Hand
 from teleop_system.runtime.causes import Rule
+from teleop_system.utils._arrays import Component
 from teleop_system.utils.rate_limiter import RateLimiter
 
 DG5F = "dg5f"
+CURLS = (4, 6, 8, 10, 12, 14)
+"""Where the angles that curl index, middle and ring finger stand among all twenty. The thumb moves
+little in a grasp, and the pinky is what gloves measure worst."""
 _AT_LIMIT = 0.999
 """Share of the largest speed above which a joint counts as limited."""
 
@@ -46,20 +52,25 @@ class HandKind(abc.ABC):
     def positions(self) -> Array:
         """Where the command is now, shape (N,)."""
 
+    @property
+    def place(self) -> Component:
+        """The same, in the form that `retarget` gives and `follow` takes."""
+        return self.positions
+
     @abc.abstractmethod
     def reset(self, positions: Array | None) -> None:
         """Be at rest at measured positions, or at the open hand."""
 
     @abc.abstractmethod
-    def retarget(self, state: HandJointState) -> Array:
-        """Return where a sample wants the joints, shape (N,).
+    def retarget(self, state: HandJointState) -> Component:
+        """Return where a sample wants the joints, shape (N,), or a float for a single one.
 
         Raises:
             InvalidHandStateError: The sample lacks what is needed.
         """
 
     @abc.abstractmethod
-    def follow(self, goal: Array, dt: float, speed: float, log: CauseLog) -> None:
+    def follow(self, goal: Component, dt: float, speed: float, log: CauseLog) -> None:
         """Take one step of `dt` [s] towards the goal, no faster than `speed`."""
 
     @abc.abstractmethod
@@ -156,11 +167,15 @@ class Dg5fHand(HandKind):
 
 
 class GraspHand(HandKind):
-    """A hand that only opens and closes, by how far the operator's is closed."""
+    """A hand that only opens and closes, by how far the operator's is closed.
+
+    Most have a single joint, which is a float throughout: that is several times as fast.
+    """
 
     def __init__(self, hand: Hand, config: HandTeleopConfig) -> None:
         self.joint_names = hand.joints
-        self._open, self._closed = np.array(hand.open), np.array(hand.closed)
+        self._is_single = len(hand.joints) == 1
+        self._open, self._closed = self._form(hand.open), self._form(hand.closed)
         self._grasp = config.grasp
         slides = hand.kind == "gripper"
         self.max_speed = config.grasp.max_speed if slides else config.max_speed
@@ -171,22 +186,35 @@ class GraspHand(HandKind):
     @property
     @override
     def positions(self) -> Array:
-        return np.array(self._limiter.position)
+        return np.array([self.place]) if self._is_single else np.array(self.place)
+
+    @property
+    @override
+    def place(self) -> Component:
+        return self._limiter.position
 
     @override
     def reset(self, positions: Array | None) -> None:
-        self._limiter.reset(_checked(positions, self._open))
+        open_hand = np.array(self._open, ndmin=1)
+        self._limiter.reset(self._form(_checked(positions, open_hand)))
 
     @override
-    def retarget(self, state: HandJointState) -> Array:
-        way: Array = closure(state, self._grasp) * (self._closed - self._open)
-        return self._open + way
+    def retarget(self, state: HandJointState) -> Component:
+        return self._open + closure(state, self._grasp) * (self._closed - self._open)
 
     @override
-    def follow(self, goal: Array, dt: float, speed: float, log: CauseLog) -> None:
-        before = np.asarray(self._limiter.position)
+    def follow(self, goal: Component, dt: float, speed: float, log: CauseLog) -> None:
+        before = self._limiter.position
         self._limiter.update(goal, dt, velocity=speed)
-        _report_speed(self, np.asarray(self._limiter.velocity), (goal - before) / dt, log)
+        velocity, wanted = self._limiter.velocity, (goal - before) / dt
+        if not self._is_single:
+            _report_speed(self, velocity, wanted, log)
+        elif abs(velocity) >= _AT_LIMIT * self.max_speed:
+            log.add(Rule.VELOCITY, self.joint_names[0], abs(wanted), self.max_speed)
+
+    def _form(self, positions: Sequence[float] | Array) -> Component:
+        """Return positions as a float where there is but one."""
+        return float(positions[0]) if self._is_single else np.array(positions)
 
     @override
     def halt(self, dt: float) -> None:
@@ -197,13 +225,13 @@ def closure(state: HandJointState, config: GraspConfig) -> float:
     """Return how far the operator's hand is closed, from 0 to 1."""
     tips = state.finger_tip_positions
     if config.source == "curl" or (config.source == "auto" and tips is None):
-        # The thumb moves little in a grasp, and the pinky is what gloves measure worst.
-        curl = float(state.joint_angles.reshape(5, 4)[1:4, [0, 2]].mean())
+        angles = state.joint_angles.tolist()
+        curl = math.fsum(angles[place] for place in CURLS) / len(CURLS)
         share = (curl - config.open_curl) / (config.closed_curl - config.open_curl)
     else:
         if tips is None:
             raise InvalidHandStateError("finger_tip_positions are needed to grasp by 'pinch'")
-        distance = float(np.linalg.norm(tips[1] - tips[0]))
+        distance = math.dist(tips[1].tolist(), tips[0].tolist())
         share = (distance - config.open_distance) / (config.closed_distance - config.open_distance)
     return min(max(share, 0.0), 1.0)
 

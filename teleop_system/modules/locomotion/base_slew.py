@@ -56,6 +56,8 @@ class BaseSlew:
 
     def follow(self, wishes: Sequence[float], dt: float) -> None:
         """Go on towards the wishes for `dt` [s]."""
+        if not any(wishes) and self.is_standing:
+            return  # As most of the time.
         self._share_out(wishes, dt)
         limits = zip(self._moving, wishes, self._acceleration, self._shares, strict=True)
         for limiter, wish, acceleration, share in limits:

@@ -25,10 +25,12 @@ class BodyMotion:
 
     Args:
         window: Time in [s] over which the rate is taken.
+        trusts: Whether two trackers need not agree, and the body is half-way between them.
     """
 
-    def __init__(self, window: float) -> None:
+    def __init__(self, window: float, *, trusts: bool = False) -> None:
         self._window = window
+        self._trusts = trusts
         self._witnesses: dict[str, _Witness] = {}
         self._history: deque[tuple[float, Motion]] = deque()
         self.displacement = STILL
@@ -47,7 +49,7 @@ class BodyMotion:
         x, y, turn = (sum(axis) / len(motions) for axis in zip(*motions, strict=True))
         self._history.append((now, (x, y, turn)))
         if len(motions) < 3:
-            motions.append(STILL)
+            motions.append((x, y, turn) if self._trusts else STILL)
         x, y, turn = (sorted(axis)[1] for axis in zip(*motions, strict=True))
         self.displacement = (x, y, turn)
         while self._history[0][0] < now - self._window:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from teleop_system.robots import Base
 
 HEADINGS = ("feet", "stance")
+FEET_ALONE = ("agree", "mean")
 DRIVES = ("differential", "holonomic")
 
 REACTION_TIME = 0.1
@@ -64,14 +65,18 @@ class GaitConfig:
     """Time in [s] after which feet that do not move mean standing."""
     drift_time: float = 3.0
     """Time constant in [s] of the anchor's drift with feet that step in place."""
+    alone: str = "agree"
+    """How far a body went that wears trackers on its feet only: "agree" (as far as both feet
+    did, so that nobody walks by kicking) or "mean" (half-way between them, for recordings)."""
     heading: str = "feet"
     """What tells ahead: "feet" (the x axes of the trackers) or "stance" (square to the line
     from foot to foot, for trackers that are strapped on anyhow)."""
 
     def __post_init__(self) -> None:
-        names = [f.name for f in dataclasses.fields(self) if f.name != "heading"]
+        names = [f.name for f in dataclasses.fields(self) if f.name not in ("heading", "alone")]
         require_positive(self, *names)
         require_choice(self, "heading", HEADINGS)
+        require_choice(self, "alone", FEET_ALONE)
         require_in_range(self, "window", 0.1, 2.0, unit="s")
         for low, high in (("plant_height", "lift_height"), ("shortest_step", "longest_step")):
             if not getattr(self, low) < getattr(self, high):
@@ -88,6 +93,8 @@ class LocomotionConfig:
     """What counts as which gait."""
     gate: GateLimits = field(default_factory=GateLimits)
     """What a tracker's sample has to meet."""
+    with_waist: bool = True
+    """Whether the waist tells of walking as well; not where it is told as the body sees it."""
     drive: str = "differential"
     """Either "differential" (two driven wheels) or "holonomic" (goes sideways as well)."""
     linear_scale: float = 1.0
@@ -130,7 +137,7 @@ class LocomotionConfig:
 
     def __post_init__(self) -> None:
         require_choice(self, "drive", DRIVES)
-        nested = ("gait", "gate", "drive")
+        nested = ("gait", "gate", "drive", "with_waist")
         optional = ("dead_zone", "angular_dead_zone")
         names = [f.name for f in dataclasses.fields(self) if f.name not in (*nested, *optional)]
         require_positive(self, *names)

@@ -59,7 +59,7 @@ class GaitDetector:
     def __init__(self, config: GaitConfig) -> None:
         self._config = config
         self._steps = StepCounter(config)
-        self._body = BodyMotion(config.window)
+        self._body = BodyMotion(config.window, trusts=config.alone == "mean")
         self.reset()
 
     def reset(self) -> None:

@@ -128,7 +128,8 @@ class LocomotionController:
             self._left.check(left, now, self._log) in _USABLE,
             self._right.check(right, now, self._log) in _USABLE,
         ]
-        with_waist = waist is not None and self._waist.check(waist, now, self._log) in _USABLE
+        asked = self._config.with_waist and waist is not None
+        with_waist = asked and self._waist.check(waist, now, self._log) in _USABLE
         if not all(feet):
             return False
         assert self._left.pose is not None

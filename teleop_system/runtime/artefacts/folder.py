@@ -17,7 +17,7 @@ import teleop_system
 from teleop_system.exceptions import ConfigError
 from teleop_system.utils.plain_values import plain, to_yaml
 
-PACKAGES = ("numpy", "mujoco", "pin", "daqp", "proxsuite", "ruckig", "hydra-core", "omegaconf")
+PACKAGES = ("numpy", "mujoco", "pin", "daqp", "proxsuite", "numba", "hydra-core", "omegaconf")
 
 
 class RunFolder:

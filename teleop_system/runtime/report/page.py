@@ -23,6 +23,7 @@ from teleop_system.runtime.report.charts import (
 from teleop_system.runtime.report.metrics import BaseMetrics, JointMetrics, TrackingMetrics
 from teleop_system.runtime.report.panels import (
     Figure,
+    Section,
     figures,
     interventions_table,
     joint_table,
@@ -68,6 +69,7 @@ class ReportData:
         picture: A picture of the end, or None.
         config: The resolved configuration as text.
         environment: Where it ran.
+        sections: What else there is to tell, right after the key figures.
     """
 
     title: str
@@ -92,6 +94,7 @@ class ReportData:
     picture: Path | None = None
     config: str = ""
     environment: Mapping[str, Any] = field(default_factory=dict)
+    sections: Sequence[Section] = ()
 
 
 def write_report(data: ReportData, path: Path) -> Path:
@@ -104,6 +107,7 @@ def render_report(data: ReportData) -> str:
     """Return the page as HTML."""
     sections = (
         _header(data),
+        *(f"<section><h2>{escape(s.title)}</h2>{s.html}</section>" for s in data.sections),
         _tracking(data),
         _interventions(data),
         _joints(data),

@@ -45,6 +45,19 @@ class Figure:
     good: bool | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the page that whoever ran the session has to add.
+
+    Attributes:
+        title: Its heading.
+        html: Its contents, escaped already.
+    """
+
+    title: str
+    html: str
+
+
 def figures(entries: Sequence[Figure]) -> str:
     """Return the numbers that matter, side by side."""
     cells = []

@@ -73,7 +73,9 @@ class BaseControl:
         control.decide(engaged=engaged, block=block, now=now, resting=limiter.is_at_rest, log=log)
         if control.following:
             control.advance(step)
-            limiter.update(self._wish, step, control.scale, log)
+            # A base that stands and shall stand is spared the arithmetic.
+            if self._wish != STANDSTILL or not limiter.is_at_rest:
+                limiter.update(self._wish, step, control.scale, log)
         elif limiter.is_at_rest:
             return NO_VELOCITY
         else:

@@ -6,6 +6,7 @@ may be faster, as a base that must stop must stop soon.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from teleop_system.robots.description import Base
@@ -13,6 +14,11 @@ from teleop_system.runtime.causes import Rule
 from teleop_system.runtime.safety.cause_log import CauseLog
 from teleop_system.runtime.safety.config import BaseSafetyConfig
 from teleop_system.runtime.safety.parts import BASE
+
+LANDING = 0.65
+"""Largest part of the wheels' acceleration with which braking ends."""
+LANDED = 1e-12
+"""Difference of velocities in [m/s] or [rad/s] that is only rounding."""
 
 
 @dataclass(slots=True)
@@ -41,8 +47,8 @@ class _Axis:
     velocity: float = 0.0
     change: float = 0.0
 
-    def next_change(self, target: float, step: float) -> tuple[float, bool]:
-        """Return the acceleration of the next step, and whether it speeds up."""
+    def plan(self, target: float, step: float) -> "_Plan":
+        """Return what the axis should do in the next step."""
         velocity, change = self.velocity, self.change
         if velocity * target < 0.0:
             target = 0.0  # A reversal begins with a stop.
@@ -57,13 +63,48 @@ class _Axis:
         growing = abs(wanted) > abs(change) and not slowing
         # To let go is never dangerous, so it may be as quick as braking.
         jerk = self.jerk if growing else self.braking_jerk
-        return _towards(change, wanted, jerk * step), not slowing
+        change = _towards(change, wanted, jerk * step)
+        lands = slowing and abs(way - change * step) < LANDED
+        return _Plan(self, change, slowing, lands)
 
     @property
     def stopping_time(self) -> float:
         """Time in [s] from the largest speed to a standstill."""
         onset = (self.braking + self.acceleration) / self.braking_jerk
         return self.speed / self.braking + 0.5 * (onset + self.braking / self.landing_jerk)
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What one axis is to do in a step.
+
+    Attributes:
+        axis: The axis.
+        change: Its acceleration.
+        slowing: Whether that slows it down.
+        lands: Whether it then has the velocity that is wished.
+    """
+
+    axis: _Axis
+    change: float
+    slowing: bool
+    lands: bool
+
+    @property
+    def kept(self) -> float:
+        """Part of the wheels' acceleration that it takes already and goes on taking."""
+        return min(abs(self.axis.change), abs(self.change)) / self.axis.acceleration
+
+    @property
+    def share(self) -> float:
+        """Part of the wheels' acceleration that it takes in this step."""
+        return abs(self.change) / self.axis.acceleration
+
+    def take(self, share: float, step: float) -> None:
+        """Take no more than a part of the wheels' acceleration, as far as the jerk allows."""
+        size = min(abs(self.change), share * self.axis.acceleration)
+        size = max(size, abs(self.axis.change) - self.axis.braking_jerk * step)
+        self.change = math.copysign(size, self.change)
 
 
 class BaseLimiter:
@@ -119,7 +160,12 @@ class BaseLimiter:
     @property
     def is_at_rest(self) -> bool:
         """Whether the base stands still."""
-        return all(axis.velocity == 0.0 == axis.change for axis in self._axes)
+        x, y, turning = self._axes
+        return (
+            x.velocity == 0.0 == x.change
+            and y.velocity == 0.0 == y.change
+            and turning.velocity == 0.0 == turning.change
+        )
 
     def update(
         self, wish: tuple[float, float, float], step: float, scale: float, log: CauseLog
@@ -132,39 +178,40 @@ class BaseLimiter:
             scale: Part of the largest speeds that is allowed, between 0 and 1.
             log: Where interventions are reported.
         """
-        planned = []
+        plans = []
         for axis, wished in zip(self._axes, wish, strict=True):
             limit = axis.speed * scale
             if abs(wished) > limit * (1.0 + 1e-9):
                 rule = Rule.VELOCITY if axis.speed > 0.0 else Rule.UNSUPPORTED
                 log.add(rule, axis.name, wished, limit)
-            planned.append(axis.next_change(max(-limit, min(limit, wished)), step))
-        changes = self._shared(planned, step)
-        for axis, change in zip(self._axes, changes, strict=True):
-            axis.change = change
-            axis.velocity = _settled(axis.velocity + change * step)
+            plans.append(axis.plan(max(-limit, min(limit, wished)), step))
+        _share_wheels(plans, step)
+        for plan in plans:
+            axis = plan.axis
+            axis.change = plan.change
+            axis.velocity = _settled(axis.velocity + plan.change * step)
 
-    def _shared(self, planned: list[tuple[float, bool]], step: float) -> list[float]:
-        """Return accelerations that the wheels can give, as driving and turning share them."""
-        kept = grown = 0.0
-        for axis, (change, speeds_up) in zip(self._axes, planned, strict=True):
-            if speeds_up:
-                present = min(abs(axis.change), abs(change))
-                kept += present / axis.acceleration
-                grown += (abs(change) - present) / axis.acceleration
-        if kept + grown <= 1.0:
-            return [change for change, _ in planned]
-        growth = max(0.0, 1.0 - kept) / grown if grown > 0.0 else 0.0
-        keep = min(1.0, 1.0 / kept) if kept > 0.0 else 1.0
-        changes = []
-        for axis, (change, speeds_up) in zip(self._axes, planned, strict=True):
-            if speeds_up:
-                present = min(abs(axis.change), abs(change))
-                size = keep * present + growth * (abs(change) - present)
-                size = max(size, abs(axis.change) - axis.braking_jerk * step)
-                change = math.copysign(size, change)
-            changes.append(change)
-        return changes
+
+def _share_wheels(plans: Sequence[_Plan], step: float) -> None:
+    """Lower accelerations to what the wheels can give, as driving and turning share them.
+
+    Braking takes what it needs, but what is left of it when it ends does count. So an axis that
+    brakes has its part reserved, and ends no faster than the others leave room for.
+    """
+    speeding = [plan for plan in plans if not plan.slowing]
+    slowing = [plan for plan in plans if plan.slowing]
+    room = max(0.0, 1.0 - LANDING * len(slowing))
+    kept = sum(plan.kept for plan in speeding)
+    grown = sum(plan.share for plan in speeding) - kept
+    if kept + grown > room:
+        growth = max(0.0, room - kept) / grown if grown > 0.0 else 0.0
+        keep = min(1.0, room / kept) if kept > 0.0 else 1.0
+        for plan in speeding:
+            plan.take(keep * plan.kept + growth * (plan.share - plan.kept), step)
+    left = max(0.0, 1.0 - sum(plan.share for plan in speeding))
+    for plan in slowing:
+        if plan.lands:
+            plan.take(left / len(slowing), step)
 
 
 def _approach(way: float, jerk: float, step: float) -> float:
@@ -176,7 +223,8 @@ def _approach(way: float, jerk: float, step: float) -> float:
 
 def _landing_jerk(jerk: float, acceleration: float, period: float) -> float:
     """Return a jerk with which braking ends so gently that the wheels can go on from there."""
-    return min(jerk, 0.9 * acceleration / period)
+    # Half of what is allowed, as the next cycle may be shorter than this one.
+    return min(0.5 * jerk, LANDING * acceleration / period)
 
 
 def _towards(value: float, target: float, largest: float) -> float:
@@ -185,4 +233,4 @@ def _towards(value: float, target: float, largest: float) -> float:
 
 def _settled(velocity: float) -> float:
     # Rounding must not leave a base rolling at a femtometre a second.
-    return 0.0 if abs(velocity) < 1e-12 else velocity
+    return 0.0 if abs(velocity) < LANDED else velocity

@@ -66,9 +66,14 @@ class CommandStream:
         """Return new positions to follow in the part's order, or None where there are none."""
         if command is None or command is self._last:
             return None
-        positions = self._checked(command, log)
-        if positions is None or not self._is_in_time(command, now, log):
-            return None
+        positions: Array | None
+        if self._is_ordinary(command, now):
+            positions = command.positions  # type: ignore[assignment]  # That it is an array.
+            self._accept(command.timestamp, now)
+        else:
+            positions = self._checked(command, log)
+            if positions is None or not self._is_in_time(command, now, log):
+                return None
         self._last = command
         if self.age(now) > self._config.stale_after:
             return None
@@ -76,6 +81,28 @@ class CommandStream:
             self.interval = now - self.taken_at
         self.taken_at = now
         return positions
+
+    def _is_ordinary(self, command: PartCommand, now: float) -> bool:
+        """Tell at a glance whether nothing at all is wrong with a command.
+
+        False says nothing yet. A stamp that is no finite number fails the comparisons.
+        """
+        positions, stamp, last = command.positions, command.timestamp, self.stamp
+        return (
+            type(positions) is np.ndarray
+            and positions.dtype == np.float64
+            and positions.shape == self._shape
+            and command.names is None
+            and type(stamp) is float
+            and last is not None
+            and last < stamp <= now + self._config.ahead
+            and all(map(math.isfinite, positions.tolist()))
+        )
+
+    def _accept(self, stamp: float, now: float) -> None:
+        self._repeats = 0
+        self.stamp = stamp
+        self._fresh_at = stamp if stamp < now else now
 
     def _is_in_time(self, command: PartCommand, now: float, log: CauseLog) -> bool:
         stamp, last, name = command.timestamp, self.stamp, self._part.name
@@ -91,16 +118,14 @@ class CommandStream:
             if self._repeats >= REPEATS:
                 log.add(Rule.TIME_ORDER, name, 0.0, 0.0, Severity.INFO)
             return True
-        self._repeats = 0
-        self.stamp = stamp
-        self._fresh_at = min(stamp, now)
+        self._accept(stamp, now)
         return True
 
     def _checked(self, command: PartCommand, log: CauseLog) -> Array | None:
         """Return finite positions in the part's order; None, and a cause, where it has none."""
         name, size = self._part.name, len(self._part.joints)
         stamp = command.timestamp
-        if not isinstance(stamp, int | float) or not math.isfinite(stamp):
+        if not isinstance(stamp, (int, float)) or not math.isfinite(stamp):
             log.add(Rule.NON_FINITE, f"{name} time stamp", math.nan, 0.0, Severity.HOLD)
             return None
         try:

@@ -49,8 +49,7 @@ class SafetyManager:
         parts: The parts that can be commanded, by name.
 
     Raises:
-        MissingExtraError: Ruckig, or Pinocchio where the robot has links to be kept apart, is
-            not installed.
+        MissingExtraError: The robot has links to be kept apart, and Pinocchio is not installed.
         UnknownNameError: A workspace is configured for a chain that the robot does not have.
     """
 
@@ -62,6 +61,9 @@ class SafetyManager:
         self._wishes = Wishes(self.parts, self._trajectories, config.command_smoothing)
         self._controls = tuple(PartControl(part, config) for part in self.parts.values())
         self._base = BaseControl(robot.base, config) if robot.base is not None else None
+        self._all_controls = self._controls
+        if self._base is not None:
+            self._all_controls += (self._base.control,)
         self._overruns = OverrunMonitor(
             config.period, tolerated=config.tolerated_overruns, subject=LOOP
         )
@@ -158,12 +160,16 @@ class SafetyManager:
         if stalled:
             # Without commands for so long, the robot has come to rest where it was sent.
             state = MotionState.at_rest(state.position)
+        step = Step(self._trajectories, state, duration)
         for control in self._controls:
             name = control.part.name
+            command, is_engaged = commands.get(name), name in engaged
+            if command is None and not is_engaged and control.is_idle:
+                continue
             reason = HELD if block is None and name in holds else block
-            self._follow(control, commands.get(name), state, name in engaged, reason, now)
+            self._follow(control, command, step, is_engaged, reason, now)
         self._reject_unknown(commands)
-        state = self._move(Step(self._trajectories, state, duration))
+        state = self._move(step)
         velocity = NO_VELOCITY
         if self._base is not None:
             reason = HELD if block is None and BASE in holds else block
@@ -171,7 +177,7 @@ class SafetyManager:
                 base, engaged=BASE in engaged, block=reason, now=now, step=duration, log=log
             )
         self._state = state
-        return self._output(velocity)
+        return self._output(state, velocity)
 
     def _known_state(self) -> MotionState:
         if self._state is None:
@@ -183,7 +189,7 @@ class SafetyManager:
         self._pressed = bool(estop)
         self._estopped = self._estopped or self._pressed
         if self._estopped:
-            for control in self._all_controls():
+            for control in self._all_controls:
                 control.demand_release()
         duration, stalled, reason = self._judge_clock(now)
         return duration, stalled, ESTOP if self._estopped else reason
@@ -207,11 +213,8 @@ class SafetyManager:
             self._log.add(Rule.OVERRUN, LOOP, cause.value, cause.limit, cause.severity)
         return min(elapsed, period), stalled, reason
 
-    def _all_controls(self) -> tuple[PartControl, ...]:
-        return self._controls if self._base is None else (*self._controls, self._base.control)
-
     def _reject_unknown(self, commands: Mapping[str, PartCommand]) -> None:
-        if len(commands) and not commands.keys() <= self._columns.keys():
+        if not commands.keys() <= self._columns.keys():
             for name in commands.keys() - self._columns.keys():
                 self._log.add(Rule.WRONG_SHAPE, str(name), math.nan, 0.0, Severity.HOLD)
 
@@ -219,19 +222,19 @@ class SafetyManager:
         self,
         control: PartControl,
         command: PartCommand | None,
-        state: MotionState,
+        step: Step,
         engaged: bool,
         block: Reason | None,
         now: float,
     ) -> None:
-        """Take the command of a part, and decide whether to follow it."""
+        """Take the command of a part, decide whether to follow it, and say where it leads."""
         columns, stream, wishes = control.part.columns, control.stream, self._wishes
         taken = stream.take(command, now, self._log)
         begins = control.decide(
             engaged=engaged,
             block=block,
             now=now,
-            resting=control.following or self._held_at_rest or state.is_resting(columns),
+            resting=control.following or self._held_at_rest or step.state.is_resting(columns),
             log=self._log,
         )
         if taken is None:
@@ -241,12 +244,20 @@ class SafetyManager:
         else:
             wishes.take(columns, taken, min(max(stream.interval, 0.1 * self._config.period), 0.1))
         if begins:
-            self._note_jump(control, state)
+            self._note_jump(control, step.state)
         if control.following is self._is_held[columns.start]:
             self._is_held[columns.start] = not control.following
             self._holding[columns] = not control.following
             self._held_count += -1 if control.following else 1
             self._held_at_rest = False
+        if control.following:
+            assert stream.taken_at is not None
+            wishes.extend(columns, min(now - stream.taken_at, stream.interval, LONGEST_AHEAD))
+            if control.scale < 1.0:
+                control.advance(step.duration)
+                speeds = self.parts.velocity[columns] * control.scale
+                self._speeds[columns] = speeds
+                self._trajectories.set_speeds(columns, speeds)
 
     def _note_jump(self, control: PartControl, state: MotionState) -> None:
         columns = control.part.columns
@@ -274,44 +285,27 @@ class SafetyManager:
 
     def _wanted(self, step: Step) -> MotionState:
         """Return where following leads; joints that hold stay where they are."""
-        wishes, state, ramped = self._wishes, step.state, False
-        for control in self._controls:
-            if control.following:
-                columns, stream = control.part.columns, control.stream
-                since = min(self._since_taken(stream.taken_at), stream.interval, LONGEST_AHEAD)
-                wishes.extend(columns, since)
-                if control.scale < 1.0:
-                    control.advance(step.duration)
-                    self._speeds[columns] = self.parts.velocity[columns] * control.scale
-                    ramped = True
-        if ramped:
-            self._trajectories.set_speeds(self._speeds)
-        aims = wishes.update_aims()
+        state, aims = step.state, self._wishes.update_aims()
         if self._held_count:
             aims = np.where(self._holding, state.position, aims)
             if not self._held_at_rest:
                 state = state.chosen(MotionState.at_rest(state.position), self._holding)
-        followed = self._trajectories.follow(state, aims, step.duration)
-        return step.braked if followed is None else followed
+        return self._trajectories.follow(state, aims, step.duration)
 
-    def _since_taken(self, taken_at: float | None) -> float:
-        assert self._now is not None and taken_at is not None
-        return self._now - taken_at
-
-    def _output(self, velocity: VelocityCommand) -> SafetyOutput:
-        state, holding, stamps = self._known_state(), [], {}
-        for control in self._all_controls():
+    def _output(self, state: MotionState, velocity: VelocityCommand) -> SafetyOutput:
+        holding, stamps = [], {}
+        for control in self._all_controls:
             if not control.following:
                 holding.append(control.part.name)
-            elif control.stream.stamp is not None:
-                stamps[control.part.name] = control.stream.stamp
+            elif (stamp := control.stream.stamp) is not None:
+                stamps[control.part.name] = stamp
         return SafetyOutput(
-            names=self.parts.joints,
-            positions=state.position,
-            base=velocity,
-            causes=self._log.causes,
-            holding=frozenset(holding),
-            stamps=stamps,
-            joints=JointReport(self._wishes.positions, state),
-            columns=self._columns,
+            self.parts.joints,
+            state.position,
+            velocity,
+            self._log.causes,
+            frozenset(holding),
+            stamps,
+            JointReport(self._wishes.positions.copy(), state),
+            self._columns,
         )

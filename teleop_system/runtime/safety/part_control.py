@@ -58,6 +58,7 @@ class PartControl:
         self.part = part
         self.stream = CommandStream(part, config)
         self._config = config
+        self._stale = config.stale_after
         self._idle = Reason(Rule.NOT_ENGAGED, part.name)
         self._must_release = False
         self.reset()
@@ -87,6 +88,8 @@ class PartControl:
             resting: Whether all joints of the part stand still.
             log: Where a hold is reported.
         """
+        if self.is_steady and engaged and block is None and self.stream.age(now) <= self._stale:
+            return False  # By far most cycles: it follows and goes on following.
         if engaged != self._was_engaged:
             # Nothing that was said before the operator engaged, or after, counts.
             self.stream.expect(now)
@@ -112,6 +115,21 @@ class PartControl:
         self._ramped = 0.0
         self.scale = SLOWEST
         return True
+
+    @property
+    def is_steady(self) -> bool:
+        """Whether it follows, and nothing of its own speaks against going on."""
+        return self.following and self._was_engaged and not self._must_release
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it holds and has never had a command, so that nothing need be decided."""
+        return not (
+            self.following
+            or self._was_engaged
+            or self._must_release
+            or self.stream.stamp is not None
+        )
 
     def advance(self, step: float) -> None:
         """Let the ramp go on by `step` [s]."""

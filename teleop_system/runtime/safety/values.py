@@ -14,9 +14,12 @@ from teleop_system.runtime.safety.motion.motion_state import MotionState
 Array = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # Arrays have no single truth value.
+# Both are made in every cycle, and to freeze them would cost more than to make them.
+@dataclass(slots=True, eq=False)  # Arrays have no single truth value.
 class PartCommand:
     """A wish for one part, as it came: nothing about it is checked yet.
+
+    Do not change one that was handed over: a command is taken once.
 
     Attributes:
         positions: Joint positions in [rad] or [m].
@@ -62,7 +65,7 @@ class JointReport:
         return self._state.acceleration
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class SafetyOutput:
     """The commands of one cycle, and why they are as they are.
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arms and torso as a module of a session."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
+from teleop_system.calibration import ArmCalibration, calibrate_a_pose
 from teleop_system.interfaces import IIKSolver, Pose6D, TrackerRole
 from teleop_system.modules.arm_teleop.arm_controller import ArmController
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
@@ -58,10 +59,34 @@ class ArmModule(TeleopModule):
             for name, joints in self._joints.items()
         }
         self.parts = tuple(self._joints)
+        self._calibration: ArmCalibration | None = None
 
     @override
     def reset(self, positions: Mapping[str, float]) -> None:
         self._controller.reset()
+
+    def calibrate(self, samples: Sequence[Mapping[TrackerRole, Pose6D]]) -> ArmCalibration:
+        """Take up the calibration of an operator who has stood in the A-pose, and return it.
+
+        Args:
+            samples: Poses of the trackers, over about a second.
+
+        Raises:
+            InvalidPoseError: A tracker was never seen, or they lie too close together.
+            UnknownNameError: The robot has no A-pose.
+        """
+        self.calibration = calibrate_a_pose(samples, self._controller.tools_at())
+        return self.calibration
+
+    @property
+    def calibration(self) -> ArmCalibration | None:
+        """What absolute mapping goes by; None for none."""
+        return self._calibration
+
+    @calibration.setter
+    def calibration(self, calibration: ArmCalibration | None) -> None:
+        self._calibration = calibration
+        self._controller.calibrate(calibration)
 
     @override
     def update(

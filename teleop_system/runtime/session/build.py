@@ -65,7 +65,7 @@ def build_session(
     clock = SessionClock()
     config = settings.session
     safety = SafetyManager(robot, settings.safety)
-    modules = [_module(name, settings, robot, safety.parts) for name in chosen]
+    modules = [make_module(name, settings, robot, safety.parts) for name in chosen]
     home = config.home_pose or settings.robot.initial_pose or robot.initial_pose
     recorder = None
     if config.record:
@@ -94,6 +94,26 @@ def build_session(
         clock=clock,
         recorder=recorder,
     )
+
+
+def make_module(
+    name: str, settings: TeleopSettings, robot: RobotDescription, parts: RobotParts
+) -> TeleopModule:
+    """Return one of `MODULES` as the settings want it.
+
+    Raises:
+        TeleopError: The robot has no parts for it, or the settings do not fit.
+    """
+    if name not in _possible(robot):
+        raise ConfigError(f"robot {robot.name!r} has no parts for the module {name!r}")
+    if name == "arm":
+        return ArmModule(robot, parts, settings.arm, solver_for(robot, settings.solver))
+    if name == "hand":
+        return HandModule(robot, settings.hand)
+    if name == "camera":
+        return CameraModule(robot, settings.camera.within(robot))
+    assert robot.base is not None
+    return LocomotionModule(settings.locomotion.within(robot.base))
 
 
 def is_time_simulated(settings: TeleopSettings, session: TeleopSession) -> bool:
@@ -170,19 +190,6 @@ def _possible(robot: RobotDescription) -> Iterator[str]:
         yield "locomotion"
     if robot.head is not None and robot.head.pan and robot.head.tilt:
         yield "camera"
-
-
-def _module(
-    name: str, settings: TeleopSettings, robot: RobotDescription, parts: RobotParts
-) -> TeleopModule:
-    if name == "arm":
-        return ArmModule(robot, parts, settings.arm, solver_for(robot, settings.solver))
-    if name == "hand":
-        return HandModule(robot, settings.hand)
-    if name == "camera":
-        return CameraModule(robot, settings.camera.within(robot))
-    assert robot.base is not None
-    return LocomotionModule(settings.locomotion.within(robot.base))
 
 
 def _side(

@@ -20,6 +20,14 @@ TRIED_SHARE = 0.3
 """How far the self-test moves a hand, as a share of its way from open to closed."""
 REACHED_SHARE = 0.1
 """How near a hand has to come, as the same share."""
+HOMING_SPEED = 0.6
+"""Greatest speed of a joint on its way home in [rad/s] or [m/s]."""
+SHORTEST_HOMING = 1.0
+"""Least time for the way home in [s], however short it is."""
+PEAK_SPEED = 1.875
+"""Greatest speed of a minimum-jerk motion over its mean speed."""
+PAUSE = 0.1
+"""Time without a wish in [s] after which the way home begins anew, from wherever that is."""
 
 
 class Preparation:
@@ -53,6 +61,8 @@ class Preparation:
         self._moves = with_motion and bool((self._near < np.inf).any())
         self._has_tried = False
         self.passed = False
+        self._start = self._home
+        self._began = self._last = -np.inf
 
     def restart(self) -> None:
         """Begin the self-test anew."""
@@ -74,7 +84,7 @@ class Preparation:
             now: Time in [s].
         """
         if state is EngagementState.HOMING:
-            return self._commands(self._home, now)
+            return self._commands(self._on_the_way(positions, now), now)
         if state is not EngagementState.SELF_TEST:
             return {}
         goal = self._home
@@ -84,6 +94,21 @@ class Preparation:
         elif self.is_home(positions):
             self.passed = True
         return self._commands(goal, now)
+
+    def _on_the_way(self, positions: Array, now: float) -> Array:
+        """Return where the joints should be on a straight way home that all end together.
+
+        Each for itself, the quick ones would arrive first, and a torso that has bent its hip but
+        not yet its knee leans over further than its drives can hold.
+        """
+        if not 0.0 <= now - self._last <= PAUSE:
+            self._start, self._began = positions.copy(), now
+        self._last = now
+        way = self._home - self._start
+        duration = max(SHORTEST_HOMING, PEAK_SPEED * float(np.abs(way).max()) / HOMING_SPEED)
+        share = min((now - self._began) / duration, 1.0)
+        on_the_way: Array = self._start + share**3 * (10.0 - share * (15.0 - 6.0 * share)) * way
+        return on_the_way
 
     def _commands(self, goal: Array, now: float) -> dict[str, PartCommand]:
         return {name: PartCommand(goal[part.columns], now) for name, part in self._parts.items()}

@@ -59,6 +59,8 @@ class RequestBox:
         self._lock = threading.Lock()
         self._held = Requests()
         self._next = Requests()
+        # What is asked for in a tick in which nobody has asked for anything.
+        self._idle = Requests()
 
     def ask(self, **wishes: Any) -> None:
         """Ask for something, such as `ask(engage=True)` or `ask(clutch=False)`."""
@@ -69,6 +71,7 @@ class RequestBox:
                 # Only what the loop has seen may be released.
                 self._next = replace(self._next, estop=self._next.estop or self._held.estop)
             self._held = replace(self._held, **kept)
+            self._idle = replace(Requests(), clutch=self._held.clutch, estop=self._held.estop)
             if wishes.get("disengage"):
                 self._auto_engage = False
 
@@ -80,7 +83,7 @@ class RequestBox:
         """
         with self._lock:
             asked = self._next
-            self._next = replace(Requests(), clutch=self._held.clutch, estop=self._held.estop)
+            self._next = self._idle
             if self._auto_engage and ready:
                 asked = replace(asked, engage=True)
             return asked

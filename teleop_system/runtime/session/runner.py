@@ -113,7 +113,7 @@ class SessionRunner:
                     on_status(self.status())
                 summary.interrupted = interrupted()
                 failed = summary.state is EngagementState.FAILED
-                is_over = summary.duration >= ends - 1e-9
+                is_over = summary.duration >= ends - 1e-9 or self._session.is_over
                 if is_over or summary.interrupted or failed or should_stop():
                     break
             self._wind_down()

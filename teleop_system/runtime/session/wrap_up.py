@@ -25,6 +25,7 @@ from teleop_system.runtime.report.metrics import (
     judge_joints,
     track,
 )
+from teleop_system.runtime.report.panels import Section
 from teleop_system.runtime.session.recorder import STATES, SessionRecorder
 from teleop_system.runtime.session.runner import SessionRunner
 from teleop_system.runtime.session.session import TeleopSession
@@ -97,6 +98,7 @@ def write_run(
     settings: TeleopSettings,
     *,
     picture: Path | None = None,
+    sections: Sequence[Section] = (),
 ) -> RunOutcome:
     """Write arrays, figures and the report of a run into its folder.
 
@@ -107,6 +109,7 @@ def write_run(
         runner: Who ran it.
         settings: What it was run with.
         picture: A picture to show in the report.
+        sections: What else the report should tell.
     """
     recorder = session.recorder
     outcome.folder = folder.path
@@ -118,6 +121,7 @@ def write_run(
     folder.write_json(folder.METRICS, _metrics(outcome, runner))
     data = _report_data(folder, outcome, session, runner, settings, recorder)
     data.picture = picture
+    data.sections = sections
     outcome.report = write_report(data, folder / folder.REPORT)
     return outcome
 

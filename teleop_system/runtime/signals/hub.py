@@ -17,7 +17,7 @@ from teleop_system.exceptions import (
     UnknownNameError,
     suggestion,
 )
-from teleop_system.interfaces import IHandInput, IMasterTracker
+from teleop_system.interfaces import IHandInput, IMasterTracker, IReplayDevice
 from teleop_system.modules.pose_gate import CauseLog
 from teleop_system.runtime.causes import Cause, Rule, Severity
 from teleop_system.runtime.signals.catalogue import SIGNALS, OperatorSample, Signal
@@ -47,6 +47,14 @@ class ISignalSource(abc.ABC):
     @abc.abstractmethod
     def read(self, now: float) -> Samples:
         """Return the newest sample of every signal at time `now` [s]; None where it has none."""
+
+    def engaged(self) -> None:  # noqa: B027 - Most sources go on all the same.
+        """Take note that the operator has taken control; a recording may begin."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the operator will do nothing more: a recording has come to its end."""
+        return False
 
     @property
     @abc.abstractmethod
@@ -83,6 +91,7 @@ class SignalHub(ISignalSource):
                 # Angles and tips of one hand come from one device.
                 shared[key] = self._create(driver, hardware.drivers[driver], signal, clock)
             self._devices[name] = shared[key]
+        self._replays = [each for each in shared.values() if isinstance(each, IReplayDevice)]
         self._readers: dict[str, Reader] = {}
         self._log = CauseLog()
 
@@ -122,6 +131,16 @@ class SignalHub(ISignalSource):
             known = all(value is not None for value in values)
             samples[derivation.signal] = derivation.compute(*values) if known else None
         return samples
+
+    @override
+    def engaged(self) -> None:
+        for device in self._replays:
+            device.play()
+
+    @property
+    @override
+    def is_over(self) -> bool:
+        return bool(self._replays) and all(device.is_over for device in self._replays)
 
     @property
     @override

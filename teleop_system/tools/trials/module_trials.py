@@ -68,6 +68,8 @@ def _unhindered(trial: Trial) -> Verdict:
 def _judge_arm(trial: Trial) -> list[Verdict]:
     verdicts = []
     for entry in trial.result.outcome.tracking:
+        if not entry.chain.endswith("arm"):
+            continue  # The torso gives way to the hands, so its own error is no fault.
         numbers = entry.figures
         place, turn = numbers["position_rms"], float(np.degrees(numbers["orientation_rms"]))
         verdicts.append(

@@ -23,7 +23,7 @@ from tests.modules.arm_teleop.rig import (
     step_between,
 )
 
-SETTLE = 300
+SETTLE = 150
 
 Trackers = dict[TrackerRole, Pose6D | None]
 

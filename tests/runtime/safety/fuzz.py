@@ -280,8 +280,8 @@ def main() -> int:
             total.nearest = min(total.nearest, outcome.nearest)
             total.moved += outcome.moved
             progress.console.print(f"{total.steps} cycles, {len(total.violations)} violations")
-    for violation in total.violations[:20]:
-        sys.stdout.write(f"{violation}\n")
+            for violation in outcome.violations:
+                progress.console.print(violation)
     sys.stdout.write(
         f"{total.steps} cycles, {len(total.violations)} violations, links no nearer than "
         f"{1e3 * total.nearest:.2f} mm, {total.moved:.0f} rad moved\n{dict(total.causes)}\n"

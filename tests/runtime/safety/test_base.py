@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 from teleop_system.runtime.causes import Rule
+from teleop_system.runtime.safety.base_limiter import BaseLimiter
+from teleop_system.runtime.safety.cause_log import CauseLog
 from tests.runtime.safety.fuzz import base_oracle_of
 from tests.runtime.safety.rig import Rig, subjects_of
 
@@ -84,3 +86,22 @@ def test_a_base_that_is_not_engaged_stands() -> None:
     output = rig.run(1.0)
     assert output.base.linear_x == 0.0
     assert "base" in output.holding
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_cycles_of_irregular_length_keep_the_limits_too(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    rig = Rig()
+    assert rig.robot.base is not None
+    limiter = BaseLimiter(rig.robot.base, rig.config.base, rig.config.period)
+    oracle = base_oracle_of(rig.robot, rig.config)
+    oracle.start()
+    now, wish = 0.0, (0.0, 0.0)
+    for index in range(3000):
+        step = float(random.uniform(0.002, 0.01)) if index else rig.config.period
+        now += step
+        if random.random() < (0.02, 0.1, 0.5, 1.0)[seed]:
+            wish = tuple(random.normal(0.0, 0.3, 2) * (random.random(2) < 0.7))
+        limiter.update((wish[0], 0.0, wish[1]), step, 1.0, CauseLog())
+        oracle.add(now, limiter.velocity[0], limiter.velocity[2])
+    assert list(oracle.violations()) == []

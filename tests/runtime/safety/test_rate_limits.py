@@ -132,17 +132,6 @@ def test_the_start_is_the_measured_position_not_zero() -> None:
         np.testing.assert_array_equal(rig.cycle().positions, rig.start)
 
 
-def test_when_no_motion_is_found_every_joint_brakes(monkeypatch: pytest.MonkeyPatch) -> None:
-    rig = Rig(free_robot())
-    rig.aim(right_arm_2=2.0, torso_5=1.0)
-    rig.run(1.2)
-    trajectories = rig.manager._trajectories
-    monkeypatch.setattr(trajectories, "follow", lambda *args: None)
-    rig.run(1.0)
-    assert judge(rig) == []
-    np.testing.assert_array_equal(rig.outputs[-1].positions, rig.outputs[-2].positions)
-
-
 def test_positions_cannot_be_changed_behind_its_back() -> None:
     rig = Rig()
     output = rig.cycle()

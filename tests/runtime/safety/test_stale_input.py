@@ -24,11 +24,11 @@ def moving_rig(rate: float = 100.0) -> Rig:
     rig = Rig(config=SafetyConfig(rate=rate, stale_after=min(0.08, 0.1 - 1.0 / rate)))
     rig.velocity = (0.5, 0.0)
     rig.run(3.0)
-    for _ in range(round(0.5 * rate)):
+    for _ in range(round(0.3 * rate)):
         step = 1.0 / rate
-        rig.target[rig.column("right_arm_2")] -= 0.5 * step
-        rig.target[rig.column("left_arm_2")] += 0.5 * step
-        rig.target[rig.column("head_0")] += 0.5 * step
+        rig.target[rig.column("right_arm_2")] -= 1.0 * step
+        rig.target[rig.column("left_arm_2")] += 1.0 * step
+        rig.target[rig.column("head_0")] += 1.0 * step
         rig.cycle()
     return rig
 

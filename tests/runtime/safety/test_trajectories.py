@@ -29,12 +29,12 @@ def random_motion(seed: int) -> tuple[Trajectories, MotionState, np.ndarray, np.
     random = np.random.default_rng(seed)
     largest = random.uniform(2.0, 50.0, SIZE)
     jerk = largest * random.uniform(5.0, 30.0, SIZE)
-    state = MotionState(
+    rows = (
         random.normal(size=SIZE),
         random.uniform(-3.0, 3.0, SIZE),
         random.uniform(-1.0, 1.0, SIZE) * largest,
     )
-    return Trajectories(largest, jerk), state, largest, jerk
+    return Trajectories(largest, jerk), MotionState(np.stack(rows)), largest, jerk
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -61,9 +61,9 @@ def test_braking_on_the_way_leads_to_the_same_place(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_braking_stays_within_the_bound_of_its_way(seed: int) -> None:
     trajectories, state, _, _ = random_motion(seed)
-    rest = trajectories.rest(state)
-    beyond = trajectories.excursion(state)
-    around = np.zeros(SIZE) if beyond is None else beyond
+    start, rest, around = trajectories.way_to_rest(state)
+    np.testing.assert_array_equal(start, state.position)
+    np.testing.assert_array_equal(rest, trajectories.rest(state))
     lower = np.minimum(state.position, rest) - around - 1e-12
     upper = np.maximum(state.position, rest) + around + 1e-12
     for share in np.linspace(0.0, 1.0, 50):

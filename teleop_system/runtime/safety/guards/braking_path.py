@@ -14,14 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from teleop_system.runtime.safety.guards.kernels import find_near, note_distances
 from teleop_system.runtime.safety.motion.motion_state import MotionState
 from teleop_system.runtime.safety.motion.trajectories import Trajectories
 from teleop_system.solvers.clearance import Clearance
 
 Array = NDArray[np.float64]
-Indices = NDArray[np.intp]
+Indices = NDArray[np.int64]
 
-NO_PAIRS: Indices = np.empty(0, dtype=np.intp)
+NO_PAIRS: Indices = np.empty(0, dtype=np.int64)
 NOTHING: Array = np.empty(0)
 
 SHORTEST = 1.0 / 32.0
@@ -52,44 +53,42 @@ class BrakingPaths:
         self.slow = slow
         self.spacing = spacing
         self.reach = clearance.reach
+        # The same, a joint a row: a joint that has not moved needs none of it.
+        self._reach_of_joints = np.ascontiguousarray(clearance.reach.T)
         size = clearance.reach.shape[1]
         self.rest = np.zeros(size)
-        # The odometers read what they have counted up to the pose they were last at.
-        self._odometer, self._counted_to = np.zeros(size), np.zeros(size)
-        # The distance of each pair when measured, plus what its odometers accounted for then.
-        self._horizon = np.full(clearance.count, -np.inf)
+        # The odometers, and the pose up to which they have counted.
+        self._counters = np.zeros((2, size))
+        # The distance of each pair when measured, plus what its odometers accounted for then; and
+        # room for the kernels.
+        self._pairs = np.full((3, clearance.count), -np.inf)
+        self._near = np.zeros(clearance.count, dtype=np.int64)
 
     def reset(self, positions: Array) -> Array:
         """Start anew from rest at joint positions [rad]; return all distances there [m]."""
-        self.rest = self._counted_to = positions.copy()
-        self._odometer = np.zeros(positions.size)
-        self._horizon = self.clearance.all(positions)
-        return self._horizon.copy()
+        self.rest = positions.copy()
+        self._counters[0] = 0.0
+        self._counters[1] = positions
+        distances = self.clearance.all(positions)
+        self._pairs[0] = distances
+        return distances
 
     def path(self, state: MotionState) -> "BrakingPath":
         """Return the way from a state to rest, with all pairs on it that are not far."""
-        trajectories = self.trajectories
-        rest = trajectories.rest(state)
-        way = rest - state.position
-        np.abs(way, way)
-        excursion = trajectories.excursion(state)
-        if excursion is not None:
-            way += excursion
-        odometer = rest - self._counted_to
-        np.abs(odometer, odometer)
-        odometer += self._odometer
-        self._odometer, self._counted_to = odometer, rest
-        bound = self._horizon - self.reach.dot(odometer + way)
-        if bound[bound.argmin()] >= self.slow:
-            return BrakingPath(self, state, rest, excursion)
-        pairs = (bound < self.slow).nonzero()[0]
-        found, reach = self.measure(pairs, rest), self.reach[pairs]
-        self._horizon[pairs] = found + reach.dot(odometer)
-        return BrakingPath(self, state, rest, excursion, pairs, found, reach.dot(way))
+        way = self.trajectories.way_to_rest(state)
+        count = find_near(
+            way, self._counters, self._reach_of_joints, self._pairs, self.slow, self._near
+        )
+        if not count:
+            return BrakingPath(self, state, way)
+        pairs = self._near[:count].copy()
+        found, changes = self.measure(pairs, way[1]), np.empty(count)
+        at_rest, on_way = note_distances(pairs, found, self._pairs, changes)
+        return BrakingPath(self, state, way, pairs, found, changes, (at_rest, on_way))
 
     def measure(self, pairs: Indices, pose: Array) -> Array:
         """Return the distances [m] of some pairs at a pose [rad]."""
-        return np.array(self.clearance.some(pairs.tolist(), pose))
+        return self.clearance.some(pairs, pose)
 
 
 class BrakingPath:
@@ -98,37 +97,50 @@ class BrakingPath:
     Args:
         paths: What is known of all of them.
         state: The state it begins with.
-        rest: Where it ends [rad], shape (N,).
-        excursion: How far joints may leave the way between the two [rad], or None.
+        way: Where it begins, where it ends, and how far joints may leave the way between the
+            two [rad], shape (3, N).
         pairs: Pairs that are not far, shape (K,).
         found: Their distances at rest [m], shape (K,).
         changes: By how much these may differ on the way [m], shape (K,).
+        least: The smallest of them at rest, and the smallest there can be on the way [m].
 
     Attributes:
         rest: Where it ends [rad], shape (N,).
         pairs: Pairs that are not far, shape (K,).
         found: Their distances at rest [m], shape (K,).
+        nearest: The smallest distance at rest [m].
+        nearest_on_way: The smallest that there can be on the way [m].
     """
 
-    __slots__ = ("_changes", "_excursion", "_paths", "_state", "found", "pairs", "rest")
+    __slots__ = (
+        "_changes",
+        "_excursion",
+        "_paths",
+        "_state",
+        "found",
+        "nearest",
+        "nearest_on_way",
+        "pairs",
+        "rest",
+    )
 
     def __init__(
         self,
         paths: BrakingPaths,
         state: MotionState,
-        rest: Array,
-        excursion: Array | None,
+        way: Array,
         pairs: Indices = NO_PAIRS,
         found: Array = NOTHING,
         changes: Array = NOTHING,
+        least: tuple[float, float] = (math.inf, math.inf),
     ) -> None:
         self._paths = paths
         self._state = state
-        self._excursion = excursion
-        self.rest = rest
+        self.rest, self._excursion = way[1], way[2]
         self.pairs = pairs
         self.found = found
         self._changes = changes
+        self.nearest, self.nearest_on_way = least
 
     def below(self, limit: float, inside: Collection[int]) -> dict[int, float]:
         """Return the pairs that come nearer than `limit` [m], and how near.
@@ -161,9 +173,7 @@ class BrakingPath:
         worst: dict[int, float],
     ) -> None:
         """Note the pairs that come nearer than the limit between two samples."""
-        way = np.abs(end.pose - start.pose)
-        if self._excursion is not None:
-            way += self._excursion
+        way = np.abs(end.pose - start.pose) + self._excursion
         lengths = self._paths.reach[pairs].dot(way)
         # Nowhere on the way is the distance of a pair below this.
         unsure = start.distances + end.distances - lengths < 2.0 * limit

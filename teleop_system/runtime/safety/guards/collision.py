@@ -72,8 +72,8 @@ class CollisionGuard:
     def limit(self, step: Step, wanted: MotionState, log: CauseLog) -> MotionState:
         """Return the wanted state, or one between it and braking that keeps the distances."""
         path = self._paths.path(wanted)
-        if path.pairs.size and (
-            path.found[path.found.argmin()] < self._config.slow or self._failing(path)
+        if path.nearest < self._config.slow or (
+            path.nearest_on_way < self._stop and self._failing(path)
         ):
             return self._approach(step, wanted, path, log)
         self._paths.rest = path.rest

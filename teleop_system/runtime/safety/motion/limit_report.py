@@ -73,7 +73,7 @@ class LimitReport:
         self, joint: int, step: Step, state: MotionState, wishes: Wishes, log: CauseLog
     ) -> None:
         name, limits = self._joints[joint], self._limits[joint]
-        position, velocity, acceleration = (values[joint] for values in state.lists)
+        position, velocity, acceleration = state.table[:, joint].tolist()
         speed, allowed = abs(velocity), float(self._speeds[joint])
         wished = abs(float(wishes.velocities[joint]))
         if allowed < AT_LIMIT * limits.velocity and speed >= AT_LIMIT * allowed:
@@ -86,7 +86,7 @@ class LimitReport:
         elif abs(acceleration) >= AT_LIMIT * limits.acceleration:
             log.add(Rule.ACCELERATION, name, abs(acceleration), limits.acceleration)
         else:
-            jerk = abs(acceleration - step.state.lists[2][joint]) / step.duration
+            jerk = abs(acceleration - float(step.state.acceleration[joint])) / step.duration
             # Less than that, and it was a guard that slowed the joint down, not its jerk limit.
             if jerk >= 0.5 * limits.jerk:
                 log.add(Rule.JERK, name, jerk, limits.jerk)

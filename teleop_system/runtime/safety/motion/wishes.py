@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from teleop_system.runtime.safety.motion.motion_state import MotionState
+from teleop_system.runtime.safety.motion import kernels
 from teleop_system.runtime.safety.motion.trajectories import Trajectories
 from teleop_system.runtime.safety.parts import RobotParts
 
@@ -32,7 +32,8 @@ class Wishes:
         smoothing: Time constant of the estimated motion in [s].
 
     Attributes:
-        positions: Positions last commanded, within the position limits [rad], shape (N,).
+        positions: Positions last commanded, within the position limits [rad], shape (N,); as all
+            arrays here it changes in place.
         beyond: How far outside the limits the command was [rad], shape (N,).
         is_beyond: Whether any may be.
         velocities: Estimated velocities of the commands in [rad/s], shape (N,).
@@ -41,18 +42,20 @@ class Wishes:
     """
 
     def __init__(self, parts: RobotParts, trajectories: Trajectories, smoothing: float) -> None:
-        self._trajectories = trajectories
+        self._limits = trajectories.limits
         self._smoothing = smoothing
         self._lower, self._upper = parts.lower, parts.upper
+        self._ranges = np.stack([parts.lower, parts.upper, parts.velocity, parts.acceleration])
         room = np.minimum(ROUNDING, 0.5 * (parts.upper - parts.lower))
-        self._lowest_aim, self._highest_aim = parts.lower + room, parts.upper - room
-        self._velocity, self._acceleration = parts.velocity, parts.acceleration
-        self._negative_velocity = -parts.velocity
-        self._negative_acceleration = -parts.acceleration
+        self._aim_ranges = np.stack([parts.lower + room, parts.upper - room])
         size = parts.size
-        self.positions, self.beyond, self.velocities = np.zeros((3, size))
-        self.aims, self.unclipped = np.zeros((2, size))
-        self._accelerations, self._raw, self._shares, self._rates = np.zeros((4, size))
+        # One table for each kind of thing that the kernels read or write; names for its rows.
+        self._motion, self._given = np.zeros((2, 3, size))
+        self._beyond, self._aims = np.zeros((1, size)), np.zeros((2, size))
+        self.positions, self.velocities, self._accelerations = self._motion
+        self._raw, self._shares, self._rates = self._given
+        self.beyond = self._beyond[0]
+        self.unclipped, self.aims = self._aims
         self._ahead = np.zeros(size)
         # What was last written to the arrays, by where each part begins: most of it stays.
         self._intervals: dict[int, float] = {}
@@ -63,12 +66,16 @@ class Wishes:
     def start(self, columns: slice, positions: Array) -> None:
         """Take positions of some joints [rad] as commanded at rest."""
         self._raw[columns] = positions
-        self.positions = self.positions.copy()  # Others may still look at the last ones.
         self.positions[columns] = np.clip(positions, self._lower[columns], self._upper[columns])
         self.beyond[columns] = self._raw[columns] - self.positions[columns]
         self.is_beyond = True
         self.velocities[columns] = 0.0
         self._accelerations[columns] = 0.0
+        # A new start owes nothing to the past, not even the last bit of an interval.
+        if columns.start is None:
+            self._intervals.clear()
+        else:
+            self._intervals.pop(columns.start, None)
         self.pass_over(columns)
         self.extend(columns, 0.0)
 
@@ -99,37 +106,10 @@ class Wishes:
     def update_aims(self) -> Array:
         """Compute and return `aims` from all that was taken."""
         if self._is_new:
-            self._estimate()
-        wish = MotionState(
-            self.positions.tolist(), self.velocities.tolist(), self._accelerations.tolist()
-        )
-        self.unclipped = self._trajectories.rest(wish)
-        if any(self._extents.values()):
-            self.unclipped += self.velocities * self._ahead
-        self.aims = np.maximum(self.unclipped, self._lowest_aim)
-        np.minimum(self.aims, self._highest_aim, out=self.aims)
+            # Joints that were passed over have a share and a rate of zero, and stay as they are.
+            self.is_beyond = kernels.take_wishes(
+                self._given, self._ranges, self._motion, self._beyond
+            )
+            self._is_new = False
+        kernels.aim(self._motion, self._limits, self._ahead, self._aim_ranges, self._aims)
         return self.aims
-
-    def _estimate(self) -> None:
-        """Update positions, velocities and accelerations of the joints with new commands."""
-        clipped = np.maximum(self._raw, self._lower)
-        np.minimum(clipped, self._upper, out=clipped)
-        np.subtract(self._raw, clipped, self.beyond)
-        self.is_beyond = bool(self.beyond.any())
-        velocities, accelerations, shares = self.velocities, self._accelerations, self._shares
-        measured = clipped - self.positions
-        measured *= self._rates
-        np.maximum(measured, self._negative_velocity, out=measured)
-        np.minimum(measured, self._velocity, out=measured)
-        # Joints that were passed over have a share and a rate of zero, and stay as they are.
-        measured -= velocities
-        measured *= shares
-        velocities += measured
-        measured *= self._rates
-        np.maximum(measured, self._negative_acceleration, out=measured)
-        np.minimum(measured, self._acceleration, out=measured)
-        measured -= accelerations
-        measured *= shares
-        accelerations += measured
-        self.positions = clipped
-        self._is_new = False

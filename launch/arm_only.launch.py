@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arms and torso alone, with what they need simulated unless it is there."""
+
+from launch import LaunchDescription
+
+from teleop_system.stacks.launch_description import stack_launch_description
+
+
+def generate_launch_description() -> LaunchDescription:
+    return stack_launch_description("arm_only")

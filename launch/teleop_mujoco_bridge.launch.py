@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything simulated, with the robot's camera on its topics."""
+
+from launch import LaunchDescription
+
+from teleop_system.stacks.launch_description import stack_launch_description
+
+
+def generate_launch_description() -> LaunchDescription:
+    return stack_launch_description("teleop_mujoco_bridge")

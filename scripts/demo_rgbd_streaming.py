@@ -1,0 +1,13 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Stream what the robot sees, or watch it: `--mode server`, then `--mode client`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from teleop_system.cli.streaming import stream_rgbd
+
+if __name__ == "__main__":
+    sys.exit(stream_rgbd())

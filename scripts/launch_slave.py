@@ -1,0 +1,16 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Start the robot's side alone: `launch_slave.py --help`.
+
+The same as `teleop launch slave_mujoco`, for those who have not installed the package.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from teleop_system.cli.launch import launch_script
+
+if __name__ == "__main__":
+    launch_script("slave_mujoco", "launch_slave.py")

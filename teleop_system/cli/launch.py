@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`teleop launch`: a stack of ROS 2 nodes as supervised processes."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from teleop_system.cli.output import console
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from teleop_system.stacks.description import Stack
+
+EVERYTHING_ELSE = {"ignore_unknown_options": True, "allow_extra_args": True}
+
+
+def complete_stack(incomplete: str) -> list[str]:
+    """Return the stacks whose names begin with what was typed."""
+    from teleop_system.stacks.catalogue import STACKS
+
+    return [name for name in STACKS if name.startswith(incomplete)]
+
+
+def launch_stack(
+    context: typer.Context,
+    stack: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[STACK]",
+            help="What to start; without it, all stacks are listed.",
+            autocompletion=complete_stack,
+            show_default=False,
+        ),
+    ] = None,
+    compose: Annotated[
+        bool, typer.Option("--compose", help="Run all nodes in one process.")
+    ] = False,
+    duration: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="End by itself so many seconds after all nodes are up.",
+            show_default="until Ctrl-C",
+        ),
+    ] = None,
+    show_options: Annotated[
+        bool, typer.Option("--options", help="List the options of the stack, and end.")
+    ] = False,
+) -> None:
+    """Start a stack of ROS 2 nodes, keep it up, and take it down with Ctrl-C.
+
+    Behind the name come the options of the stack ([bold]--options[/] lists them), as
+    [bold]--name value[/] or [bold]name:=value[/], and changes to the configuration as
+    [bold]key=value[/]. The same stacks are launch files for [bold]ros2 launch[/].
+
+    The exit code is 0 after a clean end, 1 if a node failed for good, 2 for a mistake in the
+    command.
+
+    [dim]Examples:[/]
+      teleop launch
+      teleop launch teleop_sim_full
+      teleop launch teleop_sim_full --robot rby1_dg5f --camera --camera-fps 10
+      teleop launch slave_mujoco viewer:=true arm.rate=50
+    """
+    from teleop_system.stacks.arguments import parse_arguments
+    from teleop_system.stacks.catalogue import find_stack
+    from teleop_system.stacks.plan import make_plan
+
+    if stack is None:
+        console().print(stack_table())
+        return
+    chosen = find_stack(stack)
+    if show_options:
+        console().print(option_table(chosen))
+        return
+    plan = make_plan(chosen, parse_arguments(chosen, context.args))
+
+    from teleop_system.stacks.supervisor.launcher import launch
+
+    raise typer.Exit(launch(plan, console(), compose=compose, duration=duration))
+
+
+def stack_table() -> "Table":
+    """Return what can be started."""
+    from rich import box
+    from rich.table import Table
+
+    from teleop_system.stacks.catalogue import STACKS
+
+    table = Table("stack", "what it is", box=box.SIMPLE_HEAD, pad_edge=False)
+    for stack in STACKS.values():
+        table.add_row(f"[bold]{stack.name}[/]", stack.summary)
+    return table
+
+
+def option_table(stack: "Stack") -> "Table":
+    """Return the options of a stack with their defaults."""
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("option", "default", "what it does", box=box.SIMPLE_HEAD, pad_edge=False)
+    for option in stack.options.values():
+        choices = [choice for choice in option.choices if choice]
+        tail = f" [dim]({', '.join(choices)})[/]" if choices else ""
+        table.add_row(
+            f"[bold]{option.name}[/]",
+            escape(option.text()),
+            escape(option.description) + tail,
+        )
+    return table
+
+
+def launch_script(stack: str, program: str) -> None:
+    """Be a script that starts one stack: `scripts/launch_*.py`."""
+    from teleop_system.cli.main import app
+
+    app(["launch", stack, *sys.argv[1:]], prog_name=program)

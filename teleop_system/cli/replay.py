@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`teleop replay`: recorded motions through the whole session, and what they are worth."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from teleop_system.cli.errors import EXIT_FAILED
+from teleop_system.cli.output import console, short_path
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from teleop_system.tools.replay.score import ReplayScore
+
+MILLI = 1e3
+HEADINGS = (
+    "motion",
+    "time",
+    "hand",
+    "error",
+    "without delay",
+    "delay",
+    "out of reach",
+    "too fast",
+    "base",
+    "holds",
+    "safe",
+)
+
+
+def replay_command(
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE|FOLDER|NAME|KEY=VALUE]...",
+            help="BVH files, folders of them or names of our motions, and changes to the "
+            "configuration; all our motions where none is named.",
+            show_default=False,
+        ),
+    ] = None,
+    speed: Annotated[
+        float | None, typer.Option(help="Time of the recording per time.", show_default=False)
+    ] = None,
+    loop: Annotated[
+        bool, typer.Option("--loop", help="Play over and over, for 60 s in simulation.")
+    ] = False,
+    film: Annotated[
+        bool, typer.Option("--film/--no-film", help="Save pictures of person and robot.")
+    ] = True,
+    video: Annotated[
+        bool, typer.Option("--video/--no-video", help="Save a video of both as well.")
+    ] = True,
+    scores: Annotated[
+        Path | None, typer.Option("--json", help="Write the scores here, too.", show_default=False)
+    ] = None,
+) -> None:
+    """Let recorded people drive the simulated robot, and score how it follows.
+
+    It leaves a folder in [bold]runs/[/] for each, with report, pictures and arrays, and ends with
+    status 1 where a replay was not safe.
+
+    [dim]Examples:[/]
+      teleop replay walk_and_reach
+      teleop replay recordings/ --json scores.json
+      teleop replay dance.bvh --speed 0.5 --loop robot=rby1_dg5f
+    """
+    from teleop_system.tools.replay.replay import find_files
+
+    words = arguments or []
+    overrides = [word for word in words if "=" in word]
+    if speed is not None:
+        overrides.append(f"mocap.speed={speed}")
+    if loop:
+        overrides.append("mocap.loop=true")
+    files = find_files([Path(word) for word in words if "=" not in word])
+    found = _replay_all(files, overrides, film=film, video=video)
+    screen = console()
+    screen.print(score_table(found))
+    if scores is not None:
+        from teleop_system.utils.plain_values import plain
+
+        text = json.dumps([plain(score.document()) for score in found], indent=2)
+        scores.write_text(text + "\n", encoding="utf-8")
+        screen.print(f"saved [bold]{short_path(scores.absolute())}[/]")
+    if not all(score.is_safe for score in found):
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _replay_all(
+    files: list[Path], overrides: list[str], *, film: bool, video: bool
+) -> list["ReplayScore"]:
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from teleop_system.tools.replay.replay import replay_settings, run_replay
+
+    found = []
+    screen = console()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:.1f}/{task.total:.1f}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=screen, transient=True) as progress:
+        task = progress.add_task("", total=1.0)
+
+        def show(done: float, total: float) -> None:
+            progress.update(task, completed=min(done, total), total=total)
+
+        for number, file in enumerate(files):
+            name = f"[bold]{file.stem}[/] ({number + 1} of {len(files)}) [s]"
+            progress.reset(task, total=1.0, description=name)
+            result = run_replay(
+                replay_settings(file, overrides),
+                film=film,
+                video=video,
+                on_tick=show,
+                on_drawing=lambda drawn, taken: show(float(drawn), float(taken)),
+            )
+            found.append(result.score)
+            for path in result.files:
+                screen.print(f"saved [bold]{short_path(path.absolute())}[/]")
+    return found
+
+
+def score_table(scores: list["ReplayScore"]) -> "Table":
+    """Return the scores, one row per hand."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in HEADINGS:
+        table.add_column(heading, justify="left" if heading in ("motion", "hand") else "right")
+    for score in scores:
+        base = "none"
+        if score.walk is not None and score.walk.allowed > 0.1:
+            base = f"{score.walk.driven:.2f} of {score.walk.allowed:.2f} m"
+        safe = "[green]yes[/]" if score.is_safe else "[bold red]no[/]"
+        for place, (chain, hand) in enumerate(score.hands.items()):
+            first = place == 0
+            table.add_row(
+                score.motion if first else "",
+                f"{score.duration:.1f} s" if first else "",
+                chain.replace("_", " "),
+                f"{MILLI * hand.error:.1f} mm",
+                f"{MILLI * hand.aligned:.1f} mm",
+                f"{MILLI * hand.delay:.0f} ms",
+                f"{100 * hand.unreachable:.0f} %",
+                f"{100 * hand.too_fast:.0f} %",
+                base if first else "",
+                str(score.holds) if first else "",
+                safe if first else "",
+            )
+    return table

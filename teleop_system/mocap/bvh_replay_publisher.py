@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recorded operator as a lifecycle node: trackers, gloves and headset on their topics.
+
+Active, it waits in the first pose of the motion (READY), so that the robot can be engaged before
+anything moves. `/teleop/start_playback` begins (PLAYING), `/teleop/stop_playback` stays where it
+is; with `autostart` it begins as soon as the robot says that it follows.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from rcl_interfaces.msg import FloatingPointRange
+from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
+from typing_extensions import override
+
+from teleop_system.exceptions import ConfigError
+from teleop_system.interfaces import TrackerRole
+from teleop_system.mocap.bvh_motion import mocap_config
+from teleop_system.mocap.config import MocapConfig
+from teleop_system.mocap.data_recorder import DataRecorder
+from teleop_system.mocap.playback import PlaybackState
+from teleop_system.mocap.replay import Replay
+from teleop_system.modules.arm_teleop.ros2_adapters import TrackerPublisher
+from teleop_system.modules.camera.ros2_adapters import HeadPublisher
+from teleop_system.modules.hand_teleop.ros2_adapters import GlovePublisher
+from teleop_system.ros2.simulated_operator import Source
+from teleop_system.ros2.status import StatusListener, StatusReport
+from teleop_system.ros2.teleop_node import TeleopNode, run_node
+from teleop_system.runtime.robot_fit import fitted
+from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
+
+RATE = 100.0
+STATUS_RATE = 4.0
+
+
+class BVHReplayPublisher(TeleopNode):
+    """Publishes what a recorded person's devices would have measured."""
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__("bvh_replay_publisher", status_rate=STATUS_RATE, **keywords)
+        self._file = str(
+            self.fixed_parameter("file", "", "BVH file, or a motion of ours; empty for settings'.")
+        )
+        self._speed = self._number("speed", 1.0, "Time of the recording per time.", 0.01, 10.0)
+        self._rate = self._number("rate", RATE, "Samples per second in [Hz].", 1.0, 1000.0)
+        self._loop = bool(self.fixed_parameter("loop", False, "Begin again at the end."))
+        self._autostart = bool(
+            self.fixed_parameter("autostart", True, "Begin once the robot follows.")
+        )
+        self._record_to = str(
+            self.fixed_parameter("record", "", "File .npz for samples and joints; empty for none.")
+        )
+        self._replay: Replay | None = None
+        self._recorder: DataRecorder | None = None
+        self._waits = False
+
+    @override
+    def setting_overrides(self) -> list[str]:
+        said = super().setting_overrides()
+        ours = [] if any(text.startswith("hardware=") for text in said) else ["hardware=mocap"]
+        return [*ours, *said]
+
+    @override
+    def configure(self) -> None:
+        self._replay = Replay(self._config(), self.now)
+        trackers, gloves = dict(self._replay.trackers), self._replay.gloves
+        head = trackers.pop(TrackerRole.HEAD)
+        self._sources: tuple[Source, ...] = (
+            *(TrackerPublisher(self, tracker) for tracker in trackers.values()),
+            HeadPublisher(self, head),
+            *(GlovePublisher(self, glove) for glove in gloves.values()),
+        )
+        self._recorder = DataRecorder() if self._record_to else None
+        if self._recorder is not None:
+            self.subscribe(
+                JointState, TopicNames.JOINT_STATES, self._hear_joints, QoSPreset.SENSOR_DATA
+            )
+            self.resources.callback(self._recorder.join)
+        self._robot = StatusListener(self)
+        self.resources.callback(self.destroy_subscription, self._robot.subscription)
+        self.serve(Trigger, TopicNames.START_PLAYBACK, self._start)
+        self.serve(Trigger, TopicNames.STOP_PLAYBACK, self._stop)
+        simulated = bool(self.get_parameter("use_sim_time").value)
+        self._timer = self.every(1.0 / self._rate, self._publish, steady=not simulated)
+        self._timer.cancel()
+
+    @override
+    def activate(self) -> None:
+        self._waits = self._autostart
+        self._timer.reset()
+
+    @override
+    def deactivate(self) -> None:
+        self._timer.cancel()
+        if self._replay is not None:
+            self._replay.stop()
+        if self._recorder is not None and len(self._recorder):
+            self._recorder.save_in_background(Path(self._record_to).expanduser())
+
+    @override
+    def report(self) -> StatusReport:
+        report = super().report()
+        if self._replay is not None:
+            playback = self._replay.playback
+            report.values.update(
+                playback=playback.state.value,
+                time=f"{playback.time():.2f}",
+                motion=self._replay.motion.name,
+                speed=f"{playback.speed:g}",
+            )
+        return report
+
+    def _config(self) -> MocapConfig:
+        """Return which motion to play, fitted to the robot of the settings."""
+        changes: dict[str, Any] = {"speed": self._speed, "loop": self._loop}
+        if self._file:
+            changes["file"] = self._file
+        for driver in fitted(self.settings).hardware.drivers.values():
+            if driver.name == "bvh":
+                return mocap_config(driver.options | changes)
+        raise ConfigError("hardware.drivers has no driver 'bvh'; choose hardware=mocap")
+
+    def _publish(self) -> None:
+        assert self._replay is not None
+        if self._waits and self._robot.is_following:
+            self._waits = False
+            self._replay.start()
+            self.publish_status()
+        for source in self._sources:
+            source.publish()
+        if self._recorder is not None:
+            for role, tracker in self._replay.trackers.items():
+                self._recorder.record_pose(role.value, tracker.get_pose())
+            for side, glove in self._replay.gloves.items():
+                self._recorder.record_hand(f"{side}_fingers", glove.get_joint_state())
+
+    def _hear_joints(self, message: JointState) -> None:
+        stamp = message.header.stamp
+        if self._recorder is not None and self.is_active and len(message.position):
+            self._recorder.record("joints", stamp.sec + 1e-9 * stamp.nanosec, message.position)
+
+    def _start(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if not self.is_active or self._replay is None:
+            response.success, response.message = False, "the node is not active"
+            return response
+        was, self._waits = self._replay.state, False
+        self._replay.start()
+        again = was is PlaybackState.OVER
+        response.success = True
+        response.message = f"{self._replay.motion.name}: {'once more' if again else 'playing'}"
+        self.publish_status()
+        return response
+
+    def _stop(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        if self._replay is None:
+            response.success, response.message = False, "the node is not configured"
+            return response
+        self._waits = False
+        self._replay.stop()
+        response.success = True
+        response.message = f"stopped at {self._replay.playback.time():.2f} s"
+        self.publish_status()
+        return response
+
+    def _number(
+        self, name: str, default: float, description: str, low: float, high: float
+    ) -> float:
+        bounds = FloatingPointRange(from_value=low, to_value=high)
+        return float(
+            self.fixed_parameter(name, default, description, floating_point_range=[bounds])
+        )
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the node."""
+    run_node(BVHReplayPublisher, args)
+
+
+if __name__ == "__main__":
+    main()

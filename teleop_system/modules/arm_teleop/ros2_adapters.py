@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trackers and arms over ROS 2 topics; the only place that knows their messages."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped
+from typing_extensions import override
+
+from teleop_system.interfaces import ArmSide, IMasterTracker, ISlaveArm, Pose6D, TrackerRole
+from teleop_system.robots import Chain
+from teleop_system.ros2.cdr import StampedCodec
+from teleop_system.ros2.joint_topics import JointFeed, JointsOverTopics
+from teleop_system.ros2.sample_topic import SampleTopic
+from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
+
+ROOM = "map"
+"""Frame of the trackers' poses: x forward, y left, z up, fixed in the operator's room."""
+
+
+class TrackerTopic(SampleTopic[Pose6D], IMasterTracker):
+    """A `PoseStamped` topic, seen as an `IMasterTracker`.
+
+    Args:
+        node: The `TeleopNode` that listens.
+        role: Where the tracker is worn.
+        on_sample: Called with the value of the role whenever a pose has arrived.
+    """
+
+    def __init__(
+        self, node: Any, role: TrackerRole, on_sample: Callable[[str], None] | None = None
+    ) -> None:
+        super().__init__(
+            node,
+            PoseStamped,
+            TopicNames.tracker(role),
+            read_pose,
+            subject=role.value,
+            on_sample=on_sample,
+        )
+        self._role = role
+
+    @override
+    def initialize(self) -> bool:
+        self.open()
+        return True
+
+    @override
+    def get_pose(self) -> Pose6D:
+        return self.latest if self.latest is not None else Pose6D.lost(self._node.now())
+
+    @override
+    def is_connected(self) -> bool:
+        return self.is_open
+
+    @override
+    def get_role(self) -> TrackerRole:
+        return self._role
+
+    @override
+    def shutdown(self) -> None:
+        self.close()
+
+
+class TrackerPublisher:
+    """An `IMasterTracker`, published as a `PoseStamped` topic.
+
+    Args:
+        node: The `TeleopNode` that publishes; while it is not active, nothing is sent.
+        tracker: The tracker.
+    """
+
+    def __init__(self, node: Any, tracker: IMasterTracker) -> None:
+        self._tracker = tracker
+        self._codec = StampedCodec(StampedCodec.POSE, ROOM)
+        topic = TopicNames.tracker(tracker.get_role())
+        self._publisher = node.publisher(PoseStamped, topic, QoSPreset.SENSOR_DATA)
+
+    def publish(self) -> bool:
+        """Send the newest pose; tell whether there was a valid one."""
+        pose = self._tracker.get_pose()
+        if pose.valid:
+            values = (*pose.position.tolist(), *pose.orientation.tolist())
+            self._publisher.publish(self._codec.encode(pose.timestamp, values))
+        return pose.valid
+
+
+class ArmCommandTopic(JointsOverTopics, ISlaveArm):
+    """The command topic of an arm or the torso, seen as an `ISlaveArm`.
+
+    Args:
+        node: The `TeleopNode` that commands.
+        side: Which chain of the body.
+        joints: Its joints, in the order of commands.
+        states: Where the joints of the robot are.
+    """
+
+    def __init__(self, node: Any, side: ArmSide, joints: Sequence[str], states: JointFeed) -> None:
+        super().__init__(node, TopicNames.arm_command(side), joints, states)
+        self._side = side
+
+    @override
+    def get_side(self) -> ArmSide:
+        return self._side
+
+
+def read_pose(data: bytes) -> Pose6D:
+    """Return the pose that the bytes of a `PoseStamped` tell.
+
+    A quaternion that is not of unit length passes; the gate in front of the controller reports it.
+
+    Raises:
+        InvalidValueError: They tell none.
+    """
+    message = _POSE.decode(data)
+    values = np.array(message.values)
+    return Pose6D(values[:3], values[3:], message.stamp)
+
+
+def chain_side(chain: Chain) -> ArmSide:
+    """Return whose command topic a chain is driven on; an arm without a side is the right one."""
+    if chain.kind == "torso":
+        return ArmSide.TORSO
+    return ArmSide.LEFT if chain.side == "left" else ArmSide.RIGHT
+
+
+_POSE = StampedCodec(StampedCodec.POSE)

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The robot's head as a lifecycle node."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from typing_extensions import override
+
+from teleop_system.modules.camera.ros2_adapters import HeadOrientationTopic, PanTiltTopic
+from teleop_system.ros2.joint_topics import JointWriter
+from teleop_system.ros2.module_node import ModuleNode
+from teleop_system.ros2.robot_link import Targets
+from teleop_system.ros2.sample_topic import SampleTopic
+from teleop_system.ros2.teleop_node import run_node
+from teleop_system.runtime.safety.parts import HEAD
+
+
+class CameraNode(ModuleNode):
+    """Turns the robot's head as the operator's turns."""
+
+    module_name = "camera"
+    sections = ("camera",)
+    fixed = ("camera.rate",)
+    targets = Targets.ON_ENGAGE
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__("camera_node", **keywords)
+
+    @override
+    def open_input(self, signal: str, *, wakes: bool = True) -> SampleTopic[Any]:
+        return HeadOrientationTopic(self, self.on_sample if wakes else None)
+
+    @override
+    def open_writers(self) -> Mapping[str, JointWriter]:
+        return {HEAD: PanTiltTopic(self, self.parts[HEAD].joints)}
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the node."""
+    run_node(CameraNode, args)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Points in an Open3D window, seen from where the robot's eyes are; or in files."""
+
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teleop_system.exceptions import MissingExtraError
+from teleop_system.interfaces import RGBDFrame
+from teleop_system.modules.camera.pointcloud_generator import PointCloud
+
+logger = logging.getLogger(__name__)
+
+Matrix = NDArray[np.float64]
+BACKGROUND = (0.07, 0.09, 0.11)
+KEY_FIRST_PERSON = ord("F")
+
+
+class PointCloudViewer:
+    """A window with the newest points.
+
+    It looks from the camera's place, as the operator would, until the mouse takes it elsewhere;
+    the key F returns. To be opened, used and closed in one thread.
+
+    Args:
+        title: Title of the window.
+        width: Columns of the window in [px].
+        height: Rows of the window in [px].
+        point_size: Size of a point in [px]; as large as leaves no gaps unless given.
+
+    Raises:
+        MissingExtraError: Open3D is not installed.
+    """
+
+    def __init__(
+        self,
+        title: str = "What the robot sees",
+        *,
+        width: int = 960,
+        height: int = 720,
+        point_size: float | None = None,
+    ) -> None:
+        self._o3d = open3d()
+        self._title, self._point_size = title, point_size
+        self._size = (width, height)
+        self._window: Any = None
+        self._cloud = self._o3d.geometry.PointCloud()
+        self._is_first_person = True
+        self._view: Matrix | None = None
+
+    def open(self) -> bool:
+        """Open the window; False, with the reason logged, where there is no screen."""
+        if not has_screen():
+            logger.warning("there is no screen for a window of points")
+            return False
+        window = self._o3d.visualization.VisualizerWithKeyCallback()
+        width, height = self._size
+        if not window.create_window(self._title, width=width, height=height):
+            logger.warning("Open3D cannot open a window here")
+            return False
+        options = window.get_render_option()
+        if options is None:  # A window without OpenGL behind it.
+            window.destroy_window()
+            logger.warning("there is no OpenGL for a window of points")
+            return False
+        options.background_color = np.array(BACKGROUND)
+        window.register_key_callback(KEY_FIRST_PERSON, self._return_to_first_person)
+        self._window = window
+        self._cloud.clear()
+        self._view = None
+        return True
+
+    def show(self, cloud: PointCloud, frame: RGBDFrame) -> bool:
+        """Show points, from where the frame was taken; False once the window is closed."""
+        window = self._window
+        if window is None:
+            return False
+        vectors = self._o3d.utility.Vector3dVector
+        is_first = self._cloud.is_empty()
+        self._cloud.points = vectors(cloud.points.astype(np.float64))
+        self._cloud.colors = vectors(cloud.colors * (1.0 / 255.0))
+        if is_first:
+            window.get_render_option().point_size = self._point_size or self._gapless(cloud, frame)
+            window.add_geometry(self._cloud, reset_bounding_box=not self._cloud.is_empty())
+        else:
+            window.update_geometry(self._cloud)
+        self._look(frame, np.eye(4) if cloud.frame == "camera" else frame.extrinsics)
+        return self.refresh()
+
+    def refresh(self) -> bool:
+        """Let the window react to the mouse; False once it is closed."""
+        if self._window is None:
+            return False
+        is_open = bool(self._window.poll_events())
+        self._window.update_renderer()
+        if not is_open:
+            self.close()
+        return is_open
+
+    def screenshot(self, path: Path) -> None:
+        """Write what the window shows to a PNG file."""
+        if self._window is not None:
+            self._window.capture_screen_image(str(path), do_render=True)
+
+    def close(self) -> None:
+        """Close the window; safe to call twice."""
+        window, self._window = self._window, None
+        if window is not None:
+            window.destroy_window()
+
+    def _gapless(self, cloud: PointCloud, frame: RGBDFrame) -> float:
+        share = frame.width * frame.height / max(len(cloud.points), 1)
+        return float(np.clip(1.4 * np.sqrt(share) * self._size[1] / frame.height, 1.0, 8.0))
+
+    def _look(self, frame: RGBDFrame, pose: Matrix) -> None:
+        """Move with the camera, unless the mouse has taken the view elsewhere."""
+        control = self._window.get_view_control()
+        now = control.convert_to_pinhole_camera_parameters()
+        if self._view is not None and not np.allclose(now.extrinsic, self._view, atol=1e-3):
+            self._is_first_person = False
+        if not self._is_first_person or self._cloud.is_empty():
+            return
+        # The window has its own size; what it shows keeps the camera's field of view.
+        size = now.intrinsic.width, now.intrinsic.height
+        focal = float(frame.intrinsics[1, 1]) * size[1] / frame.height
+        now.intrinsic.set_intrinsics(*size, focal, focal, 0.5 * size[0] - 0.5, 0.5 * size[1] - 0.5)
+        now.extrinsic = np.linalg.inv(pose)
+        control.convert_from_pinhole_camera_parameters(now, allow_arbitrary=True)
+        self._view = np.array(control.convert_to_pinhole_camera_parameters().extrinsic)
+
+    def _return_to_first_person(self, window: Any) -> bool:
+        del window
+        self._is_first_person, self._view = True, None
+        return False
+
+
+def write_snapshot(cloud: PointCloud, frame: RGBDFrame, folder: Path) -> tuple[Path, Path]:
+    """Write the points to a PLY file and a view of them to a PNG file, without a screen.
+
+    Returns:
+        The paths of both.
+
+    Raises:
+        MissingExtraError: Open3D is not installed.
+    """
+    o3d = open3d()
+    folder.mkdir(parents=True, exist_ok=True)
+    ply, png = folder / "pointcloud.ply", folder / "pointcloud.png"
+    device = o3d.core.Device("CPU:0")
+    points = o3d.t.geometry.PointCloud(device)
+    points.point.positions = o3d.core.Tensor(np.ascontiguousarray(cloud.points))
+    points.point.colors = o3d.core.Tensor(np.ascontiguousarray(cloud.colors))
+    o3d.t.io.write_point_cloud(str(ply), points)
+    pose = np.eye(4) if cloud.frame == "camera" else frame.extrinsics
+    # A step back and up, so that the picture shows depth and not only the colour image again.
+    aside = np.eye(4)
+    aside[:3, 3] = (0.15, -0.3, -0.35)
+    angle = 0.3
+    aside[1:3, 1:3] = [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
+    picture = render_points(cloud, frame, pose @ aside)
+    o3d.io.write_image(str(png), o3d.geometry.Image(picture))
+    return ply, png
+
+
+def render_points(
+    cloud: PointCloud, frame: RGBDFrame, pose: Matrix, *, splat: int = 2
+) -> NDArray[np.uint8]:
+    """Draw points as squares of `splat` pixels, nearer ones over farther ones.
+
+    Args:
+        cloud: The points.
+        frame: Its camera matrix and size are those of the picture.
+        pose: Pose of the eye's optical frame on the axes of the points.
+        splat: Side of a point in [px].
+    """
+    width, height = frame.width, frame.height
+    inverse = np.linalg.inv(pose)
+    points = cloud.points @ inverse[:3, :3].T + inverse[:3, 3]
+    is_ahead = points[:, 2] > 0.05
+    points, colors = points[is_ahead], cloud.colors[is_ahead]
+    order = np.argsort(-points[:, 2])
+    points, colors = points[order], colors[order]
+    pixels = points[:, :2] / points[:, 2:] * frame.intrinsics[[0, 1], [0, 1]]
+    places = np.rint(pixels + frame.intrinsics[:2, 2]).astype(np.int64)
+    picture = np.empty((height, width, 3), np.uint8)
+    picture[:] = np.rint(255.0 * np.array(BACKGROUND))
+    for down in range(splat):
+        for right in range(splat):
+            column, row = places[:, 0] + right, places[:, 1] + down
+            inside = (column >= 0) & (column < width) & (row >= 0) & (row < height)
+            picture[row[inside], column[inside]] = colors[inside]
+    return picture
+
+
+def has_screen() -> bool:
+    """Whether a window can be hoped for."""
+    if not sys.platform.startswith("linux"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def open3d() -> Any:
+    """Return the library.
+
+    Raises:
+        MissingExtraError: It is not installed.
+    """
+    try:
+        import open3d as library
+    except (ImportError, OSError) as error:  # Its wheel needs system libraries, too.
+        raise MissingExtraError(f"Open3D ({error})", "viz") from error
+    return library

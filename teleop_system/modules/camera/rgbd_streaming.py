@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RGB-D streaming over TCP: the public names of `streaming`."""
+
+from teleop_system.modules.camera.streaming.client import ClientStats, RGBDStreamClient
+from teleop_system.modules.camera.streaming.codec import PackedImages, RGBDCodec
+from teleop_system.modules.camera.streaming.config import (
+    CodecConfig,
+    StreamingConfig,
+    StreamLimits,
+    TlsConfig,
+    load_token,
+)
+from teleop_system.modules.camera.streaming.head_channel import HeadWish
+from teleop_system.modules.camera.streaming.server import RGBDStreamServer, ServerStats
+
+__all__ = [
+    "ClientStats",
+    "CodecConfig",
+    "HeadWish",
+    "PackedImages",
+    "RGBDCodec",
+    "RGBDStreamClient",
+    "RGBDStreamServer",
+    "ServerStats",
+    "StreamLimits",
+    "StreamingConfig",
+    "TlsConfig",
+    "load_token",
+]

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The robot's camera over our own topics, with its neck: drop-in for `SimCameraStream`."""
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from typing_extensions import override
+
+from teleop_system.devices.ros2_rgbd_topics import CameraTopics, RGBDTopicCamera
+from teleop_system.exceptions import InvalidValueError
+from teleop_system.modules.camera.camera_controller import PanTiltOutput
+from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
+
+
+class ROS2RGBDSubscriber(RGBDTopicCamera):
+    """What `/slave/camera/*` shows; looks where `/slave/camera/pan_tilt_cmd` tells the neck.
+
+    Args:
+        topic_prefix: Prefix of all topics.
+        joints: Pan and tilt joint of the neck.
+        patience: Longest wait for the first frame in [s].
+        use_sim_time: Whether the robot lives in simulated time.
+    """
+
+    def __init__(
+        self,
+        topic_prefix: str = "",
+        *,
+        joints: Sequence[str] = ("head_0", "head_1"),
+        patience: float = 10.0,
+        use_sim_time: bool = False,
+    ) -> None:
+        self._prefix = topic_prefix
+        super().__init__(
+            "rgbd subscriber",
+            CameraTopics(
+                self._topic(TopicNames.CAMERA_COLOR_IMAGE),
+                self._topic(TopicNames.CAMERA_DEPTH_IMAGE),
+                self._topic(TopicNames.CAMERA_INFO),
+            ),
+            patience=patience,
+            use_sim_time=use_sim_time,
+        )
+        self._joints = tuple(joints)
+        self._angles = (0.0, 0.0)
+        self._command: Any = None
+
+    @override
+    def open_topics(self, node: Any) -> None:
+        from sensor_msgs.msg import JointState
+
+        self._command = node.create_publisher(
+            JointState,
+            self._topic(TopicNames.CAMERA_PAN_TILT_CMD),
+            get_qos_profile(QoSPreset.COMMAND),
+        )
+        node.create_subscription(
+            JointState,
+            self._topic(TopicNames.JOINT_STATES),
+            self._on_joints,
+            get_qos_profile(QoSPreset.SENSOR_DATA),
+        )
+
+    @override
+    def shutdown(self) -> None:
+        self._command = None
+        super().shutdown()
+
+    @override
+    def set_orientation(self, pan: float, tilt: float) -> None:
+        self.send(PanTiltOutput(pan, tilt, (), time.monotonic()))
+
+    def send(self, output: PanTiltOutput) -> None:
+        """Command the neck, stamped with when the operator's head was measured.
+
+        The robot's side holds the head when commands stop, so they have to be repeated.
+
+        Raises:
+            InvalidValueError: An angle is not finite.
+        """
+        from sensor_msgs.msg import JointState
+
+        if not (math.isfinite(output.pan) and math.isfinite(output.tilt)):
+            raise InvalidValueError(
+                f"pan and tilt must be finite, got {output.pan} and {output.tilt}"
+            )
+        publisher, node = self._command, self.node
+        if publisher is None or node is None:
+            return
+        bound = math.pi
+        angles = [max(-bound, min(bound, float(a))) for a in (output.pan, output.tilt)]
+        message = JointState(name=list(self._joints), position=angles)
+        age = max(0, int(1e9 * (time.monotonic() - output.timestamp)))
+        now = node.get_clock().now().nanoseconds
+        stamp = max(0, now - age)
+        message.header.stamp.sec = stamp // 1_000_000_000
+        message.header.stamp.nanosec = stamp % 1_000_000_000
+        publisher.publish(message)
+
+    @override
+    def get_orientation(self) -> tuple[float, float]:
+        return self._angles
+
+    def _on_joints(self, message: Any) -> None:
+        places = {name: place for place, name in enumerate(message.name)}
+        found = [places.get(joint) for joint in self._joints]
+        if None not in found and len(message.position) == len(message.name):
+            pan, tilt = (float(message.position[place]) for place in found if place is not None)
+            if math.isfinite(pan) and math.isfinite(tilt):
+                self._angles = (pan, tilt)
+
+    def _topic(self, name: str) -> str:
+        return TopicNames.with_prefix(name, self._prefix)

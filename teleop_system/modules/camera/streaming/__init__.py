@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RGB-D streaming over TCP: codec, wire protocol, server, client and viewer page."""

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gloves and robot hands over ROS 2 topics; the only place that knows their messages."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sensor_msgs.msg import JointState as JointStateMessage
+from typing_extensions import override
+
+from teleop_system.exceptions import InvalidHandStateError
+from teleop_system.interfaces import HandJointState, IHandInput, ISlaveHand
+from teleop_system.interfaces.master_device import HAND_JOINT_COUNT
+from teleop_system.ros2.cdr import JointStateCodec
+from teleop_system.ros2.joint_topics import JointFeed, JointsOverTopics
+from teleop_system.ros2.sample_topic import SampleTopic
+from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
+
+FINGER_JOINTS = tuple(
+    f"{finger}_{joint}"
+    for finger in ("thumb", "index", "middle", "ring", "pinky")
+    for joint in ("mcp_flexion", "mcp_abduction", "pip_flexion", "dip_flexion")
+)
+"""Names of the operator's joints, in the order of `HandJointState.joint_angles`."""
+
+
+class GloveTopic(SampleTopic[HandJointState], IHandInput):
+    """A `JointState` topic with the angles of a person's fingers, seen as an `IHandInput`.
+
+    Angles without names are taken in the order of `FINGER_JOINTS`; with names they may come in any
+    order, but have to be those.
+
+    Args:
+        node: The `TeleopNode` that listens.
+        side: "left" or "right".
+        signal: What the samples are called, such as "left_fingers".
+        complete: Adds what a topic cannot carry, such as the finger tips.
+        on_sample: Called with the signal whenever a state has arrived.
+    """
+
+    def __init__(
+        self,
+        node: Any,
+        side: str,
+        signal: str,
+        *,
+        complete: Callable[[HandJointState], HandJointState] | None = None,
+        on_sample: Callable[[str], None] | None = None,
+    ) -> None:
+        super().__init__(
+            node,
+            JointStateMessage,
+            TopicNames.hand_joints(side),
+            self._read,
+            subject=signal,
+            on_sample=on_sample,
+        )
+        self._side = side
+        self._complete = complete
+        self._codec = JointStateCodec()
+        self._names: tuple[str, ...] = ()
+        self._columns: list[int] | None = None
+
+    @override
+    def initialize(self) -> bool:
+        self.open()
+        return True
+
+    @override
+    def get_joint_state(self) -> HandJointState:
+        if self.latest is not None:
+            return self.latest
+        nothing = np.zeros(HAND_JOINT_COUNT)
+        return HandJointState(nothing, None, self._node.now(), self._side, valid=False)
+
+    @override
+    def is_connected(self) -> bool:
+        return self.is_open
+
+    @override
+    def get_side(self) -> str:
+        return self._side
+
+    @override
+    def shutdown(self) -> None:
+        self.close()
+
+    def _read(self, data: bytes) -> HandJointState:
+        message = self._codec.decode(data)
+        if message.names is not self._names:
+            self._columns = _columns(message.names)
+            self._names = message.names
+        angles = np.array(message.positions)
+        if self._columns is not None and angles.shape == (HAND_JOINT_COUNT,):
+            angles = angles[self._columns]
+        state = HandJointState(angles, None, message.stamp, self._side)
+        return state if self._complete is None else self._complete(state)
+
+
+class GlovePublisher:
+    """An `IHandInput`, published as a `JointState` topic.
+
+    Args:
+        node: The `TeleopNode` that publishes; while it is not active, nothing is sent.
+        glove: The glove.
+    """
+
+    def __init__(self, node: Any, glove: IHandInput) -> None:
+        self._glove = glove
+        self._codec = JointStateCodec(FINGER_JOINTS)
+        topic = TopicNames.hand_joints(glove.get_side())
+        self._publisher = node.publisher(JointStateMessage, topic, QoSPreset.SENSOR_DATA)
+
+    def publish(self) -> bool:
+        """Send the newest state; tell whether there was a valid one."""
+        state = self._glove.get_joint_state()
+        if state.valid:
+            self._publisher.publish(
+                self._codec.encode(state.timestamp, state.joint_angles.tolist())
+            )
+        return state.valid
+
+
+class HandCommandTopic(JointsOverTopics, ISlaveHand):
+    """The command topic of a robot's hand or gripper, seen as an `ISlaveHand`.
+
+    Args:
+        node: The `TeleopNode` that commands.
+        side: "left" or "right".
+        joints: Its joints, in the order of commands.
+        states: Where the joints of the robot are.
+    """
+
+    def __init__(self, node: Any, side: str, joints: Sequence[str], states: JointFeed) -> None:
+        super().__init__(node, TopicNames.hand_command(side), joints, states)
+        self._side = side
+
+    @override
+    def get_side(self) -> str:
+        return self._side
+
+
+def _columns(names: tuple[str, ...]) -> list[int] | None:
+    """Return where each joint of `FINGER_JOINTS` stands; None where names were not given."""
+    if not names or names == FINGER_JOINTS:
+        return None
+    unknown = [name for name in names if name not in FINGER_JOINTS]
+    missing = [name for name in FINGER_JOINTS if name not in names]
+    if unknown or missing or len(names) != HAND_JOINT_COUNT:
+        raise InvalidHandStateError(
+            f"{len(names)} named angles, unknown: {', '.join(unknown[:3]) or 'none'}, missing: "
+            f"{', '.join(missing[:3]) or 'none'}; needs none or those of FINGER_JOINTS"
+        )
+    return [names.index(name) for name in FINGER_JOINTS]

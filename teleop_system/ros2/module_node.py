@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A controller as a lifecycle node: samples from topics in, commands on topics out.
+
+The controller is the same that runs in a standalone session. Callbacks store what arrives and ask
+a `TickGate` whether it is time; the robot's side says whether the operator's motion counts.
+"""
+
+import abc
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from typing_extensions import override
+
+from teleop_system.robots import RobotDescription, load_robot
+from teleop_system.ros2.joint_topics import JointWriter
+from teleop_system.ros2.module_stats import ModuleStats
+from teleop_system.ros2.parameters import SettingParameters
+from teleop_system.ros2.robot_link import RobotLink, Targets
+from teleop_system.ros2.sample_topic import SampleTopic
+from teleop_system.ros2.status import StatusReport, cause_values, level_of
+from teleop_system.ros2.teleop_node import TeleopNode
+from teleop_system.runtime.causes import Cause, Rule
+from teleop_system.runtime.safety import RobotParts
+from teleop_system.runtime.session.build import make_module
+from teleop_system.runtime.session.modules import ModuleOutput, TeleopModule
+from teleop_system.runtime.signals import Samples
+from teleop_system.runtime.signals.needs import signal_needs
+from teleop_system.runtime.tick_gate import TickGate
+from teleop_system.settings import TeleopSettings
+
+STATUS_RATE = 4.0
+JUMP = 0.2
+"""A clock that runs backwards by more than this in [s] has started over."""
+AHEAD = 0.02
+"""How far in [s] a sample's stamp may be ahead of a simulated clock that comes in steps."""
+
+
+class ModuleNode(TeleopNode, abc.ABC):
+    """One controller on its topics.
+
+    Commands go out only while the node is active and the robot says that it follows.
+
+    Attributes:
+        module_name: Which of the controllers.
+        sections: Sections of the settings that are parameters of the node.
+        fixed: Keys of those that cannot be changed while it runs.
+        targets: When the controller has to know where the joints were sent.
+        module: The controller, while the node is configured.
+        robot: The robot, while the node is configured.
+    """
+
+    module_name: ClassVar[str]
+    sections: ClassVar[Sequence[str]]
+    fixed: ClassVar[Sequence[str]]
+    targets: ClassVar[Targets] = Targets.ALWAYS
+    module: TeleopModule
+    robot: RobotDescription
+
+    def __init__(self, name: str, **keywords: Any) -> None:
+        super().__init__(name, status_rate=STATUS_RATE, **keywords)
+        self._tuning = SettingParameters(
+            self,
+            self.sections,
+            fixed=self.fixed,
+            refuse=self._refusal,
+            check=self._prepare,
+            apply=self._take_up,
+        )
+
+    @abc.abstractmethod
+    def open_input(self, signal: str, *, wakes: bool = True) -> SampleTopic[Any]:
+        """Return the topic of a signal of the operator, which need not be open yet.
+
+        Args:
+            signal: One of `SIGNALS`.
+            wakes: Whether a sample of it may start a tick, by way of `on_sample`.
+        """
+
+    @abc.abstractmethod
+    def open_writers(self) -> Mapping[str, JointWriter]:
+        """Return the command topics of the parts that the controller moves."""
+
+    def send_base(self, output: ModuleOutput) -> None:
+        """Command the base, where the controller has a say in it."""
+
+    def see(self, samples: Samples) -> None:
+        """Look at the samples of a tick in which the robot does not follow."""
+
+    def extra_signals(self) -> Sequence[str]:
+        """Return signals that are looked at, but that nobody waits for."""
+        return ()
+
+    @override
+    def configure(self) -> None:
+        self.robot = load_robot(self.settings.robot.name)
+        self.parts = RobotParts(self.robot)
+        self.resources.callback(self._tuning.close)
+        self.settings = self._tuning.open(self.settings)
+        self.module = self._build(self.settings)
+        self._open_inputs()
+        self._writers = self.open_writers()
+        self._link = RobotLink(self, self.parts.joints, self.targets)
+        self.resources.callback(self._link.close)
+        self._stats = ModuleStats()
+        self._timer = self.every(self._gate.period, self._on_timer, steady=not self.is_simulated)
+        self._timer.cancel()
+        self._begin_anew()
+
+    @override
+    def activate(self) -> None:
+        self._begin_anew()
+        self._link.listen()
+        self._timer.reset()
+
+    @override
+    def deactivate(self) -> None:
+        self._timer.cancel()
+
+    @override
+    def report(self) -> StatusReport:
+        if not hasattr(self, "_link"):
+            return super().report()
+        stale = self._stale(self._time())
+        waiting = f"waits for input: {', '.join(stale)}" if stale else ""
+        following = self.is_active and self._link.is_following
+        robot = "" if following else f"the robot does not follow: {self._link.reason}"
+        return StatusReport(
+            f"teleop/{self.get_name()}",
+            level_of(self._causes),
+            waiting or robot or "follows",
+            {
+                "module": self.module_name,
+                "robot": self._link.state,
+                "following": str(following).lower(),
+                "inputs": f"stale: {', '.join(stale)}" if stale else "fresh",
+                "rejected": str(sum(topic.rejected for topic in self._inputs.values())),
+                **self._stats.values(self.steady()),
+                **cause_values(self._all_causes()),
+            },
+            self.robot.name,
+        )
+
+    def on_sample(self, signal: str) -> None:
+        """Run a tick where the sample that has just arrived completes a set."""
+        if self.is_active:
+            now = self._time()
+            if self._gate.offer(signal, now):
+                self._tick(now)
+                self._set_timer(now)
+
+    def _open_inputs(self) -> None:
+        tips = self.settings.hand.retargeter == "fingertips"
+        needs = signal_needs(self.robot, (self.module_name,), finger_tips=tips)
+        self._needed = tuple(need.signal for need in needs if need.required)
+        optional = tuple(need.signal for need in needs if not need.required)
+        self._gate = TickGate(self._needed, optional, rate=self.module.rate)
+        waking = (*self._needed, *optional)
+        extra = tuple(name for name in self.extra_signals() if name not in waking)
+        self._inputs = {
+            signal: self.open_input(signal, wakes=signal in waking) for signal in (*waking, *extra)
+        }
+        for topic in self._inputs.values():
+            topic.open()
+            self.resources.callback(topic.close)
+
+    def _begin_anew(self) -> None:
+        """Forget what was heard; whatever happened while nobody listened does not count."""
+        self._gate.reset()
+        self._causes: tuple[Cause, ...] = ()
+        self._samples: Samples = {}
+        self._last: float | None = None
+        self._was_engaged = False
+        self._was_fresh = False
+        for topic in self._inputs.values():
+            topic.forget()
+
+    def _time(self) -> float:
+        """Return the present time in [s]; a coarse simulated clock is helped on by stamps."""
+        now = self.now()
+        if self.is_simulated:
+            stamps = [t.latest.timestamp for t in self._inputs.values() if t.latest is not None]
+            now = max(now, min(max(stamps, default=now), now + AHEAD))
+        return now
+
+    def _on_timer(self) -> None:
+        now = self._time()
+        if self._last is not None and now < self._last - JUMP:
+            self._begin_anew()
+        if self._gate.poll(now):
+            self._tick(now)
+        self._set_timer(now)
+
+    def _set_timer(self, now: float) -> None:
+        """Let the timer come at the end of the period, and not before."""
+        wait = max(self._gate.deadline - now, 1e-4)
+        self._timer.timer_period_ns = int(wait * 1e9)
+        self._timer.reset()
+
+    def _tick(self, now: float) -> None:
+        begin = time.perf_counter()
+        self._note_freshness(now)
+        following, samples = self._link.is_following, self._samples
+        for signal, topic in self._inputs.items():
+            samples[signal] = topic.latest
+        if not following:
+            self.see(samples)
+        commanded = self._link.positions
+        if commanded is None or (self._last is not None and now <= self._last):
+            return  # Nobody can move a robot that is nowhere, or in no time.
+        self._note_engagement()
+        dt = now - self._last if self._last is not None else self._gate.period
+        self._last = now
+        output = self.module.update(
+            samples, now=now, dt=dt, engaged=following, commanded=commanded
+        )
+        self._causes = output.causes
+        latency = float("nan")
+        if following:
+            self._send(output)
+            latency = self.now() - self._newest_stamp()
+        self._stats.record(latency, time.perf_counter() - begin)
+
+    def _note_freshness(self, now: float) -> None:
+        is_fresh = not self._stale(now)
+        if is_fresh is not self._was_fresh:
+            self._was_fresh = is_fresh
+            self.publish_status()
+
+    def _note_engagement(self) -> None:
+        """Let the controller take up from where the robot is, whenever it is taken over."""
+        engaged = self._link.is_engaged
+        if engaged and not self._was_engaged:
+            self.module.reset(self._link.by_name)
+            self._link.ignore()
+        elif self._was_engaged and not engaged:
+            self._link.listen()
+        self._was_engaged = engaged
+
+    def _send(self, output: ModuleOutput) -> None:
+        for part, command in output.commands.items():
+            self._writers[part].send(command.positions, command.timestamp)
+        if output.base is not None:
+            self.send_base(output)
+
+    def _newest_stamp(self) -> float:
+        return max(
+            (sample.timestamp for name in self._needed if (sample := self._samples[name])),
+            default=float("nan"),
+        )
+
+    def _stale(self, now: float) -> list[str]:
+        """Return the signals that the controller cannot do without and that are not fresh."""
+        oldest, found = now - self.settings.session.input_age, []
+        for signal in self._needed:
+            sample = self._inputs[signal].latest
+            if sample is None or not sample.valid or sample.timestamp < oldest:
+                found.append(signal)
+        return found
+
+    def _all_causes(self) -> list[Cause]:
+        inputs = [topic.cause for topic in self._inputs.values() if topic.cause is not None]
+        return inputs + [cause for cause in self._causes if cause.rule is not Rule.NOT_ENGAGED]
+
+    def _refusal(self) -> str:
+        follows = self.is_active and self._link.is_following
+        return "the robot follows; disengage first" if follows else ""
+
+    def _build(self, settings: TeleopSettings) -> TeleopModule:
+        return make_module(self.module_name, settings, self.robot, self.parts)
+
+    def _prepare(self, settings: TeleopSettings) -> None:
+        self._next = self._build(settings)
+
+    def _take_up(self, settings: TeleopSettings) -> None:
+        """Go on with the controller that changed parameters have made."""
+        self.settings = settings
+        self.module = self._next
+        self._begin_anew()
+        self._link.listen()

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From joint commands to MuJoCo's control vector, joint by joint."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teleop_system.utils.compiled import kernel
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+@kernel("b1(f8[::1], i8[:, ::1], f8[:, ::1], f8[::1], f8[::1])")
+def write_commands(
+    values: Array, targets: Indices, limits: Array, commands: Array, control: Array
+) -> bool:
+    """Limit commands and write them to the control vector.
+
+    Args:
+        values: A command for every joint, in the unit of its mode, shape (N,).
+        targets: Joints that take theirs, and their actuators, shape (2, K); an actuator of -1
+            belongs to a servo that writes by itself.
+        limits: Least and largest command, scale and offset to the control, shape (4, N).
+        commands: The commands in force, shape (N,).
+        control: MuJoCo's control vector, shape (nu,).
+
+    Returns:
+        False, with nothing written, where a value is not finite.
+    """
+    for joint in range(values.size):
+        if not math.isfinite(values[joint]):
+            return False
+    for k in range(targets.shape[1]):
+        joint, actuator = targets[0, k], targets[1, k]
+        value = min(max(values[joint], limits[0, joint]), limits[1, joint])
+        commands[joint] = value
+        if actuator >= 0:
+            control[actuator] = value * limits[2, joint] + limits[3, joint]
+    return True
+
+
+@kernel("b1(f8[::1], f8[::1], i8[::1], f8[:, ::1])")
+def ramp(control: Array, start: Array, ramped: Indices, out: Array) -> bool:
+    """Write how controls go in a straight line from where they were to where they are now.
+
+    Args:
+        control: Where they are now, shape (nu,).
+        start: Where they were, shape (nu,).
+        ramped: Those that do so; the others are there at once.
+        out: The control vector of every step, shape (S, nu).
+
+    Returns:
+        Whether any has moved.
+    """
+    steps = out.shape[0]
+    for number in range(steps):
+        for actuator in range(control.size):
+            out[number, actuator] = control[actuator]
+    moved = False
+    for k in range(ramped.size):
+        actuator = ramped[k]
+        change = control[actuator] - start[actuator]
+        if change != 0.0:
+            moved = True
+            share = change / steps
+            # The last is left out: a sum need not end there to the last bit.
+            for number in range(1, steps):
+                out[number - 1, actuator] = start[actuator] + share * number
+    return moved

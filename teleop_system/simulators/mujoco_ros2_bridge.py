@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A MuJoCo robot on ROS 2: commands in through the safety manager, sensors and pictures out.
+
+    ros2 run teleop_system mujoco_bridge --ros-args -p robot:=rby1
+
+A control cycle takes one `mj_step1`, reads the robot, decides, commands, and takes `mj_step2` and
+the rest of the period's physics steps. Cycles and callbacks share one thread; pictures are drawn
+and sent by another.
+"""
+
+import contextlib
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from rcl_interfaces.msg import SetParametersResult
+from typing_extensions import override
+
+from teleop_system.exceptions import ConfigError, SimulationError, TeleopError
+from teleop_system.robots import load_robot
+from teleop_system.ros2.robot_side import RobotSide
+from teleop_system.ros2.status import Level, StatusReport
+from teleop_system.ros2.teleop_node import TeleopNode, run_node
+from teleop_system.runtime.driven_side import DrivenSide
+from teleop_system.runtime.engagement import MotionSource
+from teleop_system.runtime.pacing import Pacer
+from teleop_system.runtime.robot_core import RobotCore
+from teleop_system.runtime.scheduler import Scheduler, Tick
+from teleop_system.runtime.session.build import make_simulator
+from teleop_system.simulators import ros2_bridge_parameters as parameters
+from teleop_system.simulators.joint_pid import PidGains
+from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
+from teleop_system.simulators.ros2_camera import CameraTopics
+from teleop_system.simulators.ros2_sensors import SensorTopics
+from teleop_system.simulators.ros2_services import SimulationServices
+from teleop_system.simulators.viewer import interactive_viewer
+
+STATUS_RATE = 5.0
+VIEWER_RATE = 30.0
+
+
+class MuJoCoBridge(TeleopNode):
+    """The lifecycle node that owns a simulated robot."""
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__("mujoco_bridge", status_rate=STATUS_RATE, **keywords)
+        parameters.declare(self)
+        self.add_on_set_parameters_callback(self._on_parameters)
+        self._side: DrivenSide | None = None
+        self._was_estopped = False
+        self._is_paused = False
+        self._failure = ""
+        self._viewer: Any = None
+        self._camera: CameraTopics | None = None
+
+    @override
+    def setting_overrides(self) -> list[str]:
+        self._asked = parameters.read(self)
+        return [*self._asked.overrides(), *super().setting_overrides()]
+
+    @override
+    def now(self) -> float:
+        """Return the time of the stamps in [s]: the simulation's own, or the wall's."""
+        return self.simulated_time if self._has_own_time else time.time()
+
+    @property
+    def simulated_time(self) -> float:
+        """Simulated time in [s]; a reset does not turn it back."""
+        return self._time_before + self._simulator.get_time()
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether simulated time stands still until it is stepped or resumed."""
+        return self._is_paused
+
+    @override
+    def configure(self) -> None:
+        asked, settings = self._asked, self.settings
+        robot = load_robot(settings.robot.name)
+        simulator = make_simulator(settings)
+        self.resources.callback(simulator.shutdown)
+        if not isinstance(simulator, MuJoCoSimulator):
+            raise ConfigError(f"simulation.name must be mujoco, got {settings.simulation.name!r}")
+        self._simulator, self._time_before = simulator, 0.0
+        self._has_own_time = (
+            bool(self.get_parameter("use_sim_time").value) or asked.pace != "real_time"
+        )
+        self._rate, self._steps = _cycle(settings.safety.rate, simulator.timestep)
+        self._open_robot(simulator, robot)
+        self._open_outputs(robot)
+        self._pacer = Pacer(1.0 / self._rate)
+        self._index = 0
+        self._is_paused, self._failure = asked.pace == "stepped", ""
+        period = 1.0 / self._rate if asked.pace == "real_time" else 0.0
+        self._timer = self.every(period, self._on_timer)
+        self._timer.cancel()
+
+    def _open_robot(self, simulator: MuJoCoSimulator, robot: Any) -> None:
+        side = DrivenSide(robot, simulator)
+        self.resources.callback(self._close_robot)
+        self._model_gains = side.gains
+        self._apply(side, {name: self.get_parameter(name).value for name in _LIVE})
+        self._core = RobotCore.build(self.settings, robot, side)
+        if self._was_estopped:
+            self._core.latch_estop()
+        self._robot = RobotSide(
+            self,
+            robot,
+            self._core,
+            auto_engage=self._asked.auto_engage,
+            mode=lambda: side.mode,
+            extra=side.add_efforts,
+        )
+        self._side = side
+
+    def _open_outputs(self, robot: Any) -> None:
+        asked, simulator = self._asked, self._simulator
+        self._sensors = SensorTopics(
+            self,
+            simulator,
+            self._core.safety.parts.joints,
+            has_base=robot.base is not None,
+            with_clock=asked.publish_clock,
+        )
+        SimulationServices(self)
+        grid = Scheduler.simulated(self._rate)
+        self._sensors_due = grid.at(min(asked.publish_rate, self._rate))
+        self._odometry_due = grid.at(min(asked.odom_rate, self._rate))
+        self._viewer_due = grid.at(min(VIEWER_RATE, self._rate))
+        self._camera_due = grid.at(min(asked.camera_fps, self._rate))
+        self._camera = self._viewer = None
+        if asked.camera:
+            head = robot.head.camera if robot.head is not None else None
+            name = asked.camera_name or head or ""
+            self._camera = CameraTopics(self, simulator, name, self.now)
+            self.resources.callback(self._camera.close)
+        if asked.viewer:
+            self._viewer = self.resources.enter_context(interactive_viewer(simulator))
+
+    def _close_robot(self) -> None:
+        self._was_estopped = self._core_is_estopped()
+        self._side = None
+
+    def _core_is_estopped(self) -> bool:
+        return self._side is not None and self._core.status.state.value == "estopped"
+
+    @override
+    def activate(self) -> None:
+        self._robot.begin_anew()
+        self._sensors.look()
+        self._pacer.restart()
+        self._timer.reset()
+
+    @override
+    def deactivate(self) -> None:
+        self._timer.cancel()
+        if self._side is not None:
+            self._side.halt()
+
+    @override
+    def report(self) -> StatusReport:
+        if self._side is None:
+            return super().report()
+        report, pacer = self._robot.report(), self._pacer
+        report.values.update(
+            simulation=self._failure or ("paused" if self._is_paused else "running"),
+            simulated_time=f"{self.simulated_time:.3f}",
+            real_time_factor=f"{pacer.real_time_factor:.3f}",
+            overruns=str(pacer.overruns),
+            dropped=str(pacer.dropped),
+            control_mode=self._side.mode,
+        )
+        self._sensors.look()
+        if self.is_active and self._is_paused:
+            self._sensors.publish_clock(self.simulated_time)
+        if self._failure:
+            return StatusReport(
+                report.name, Level.ERROR, self._failure, report.values, report.hardware
+            )
+        return report
+
+    def pause(self) -> None:
+        """Let simulated time stand still."""
+        self._is_paused = True
+
+    def resume(self) -> None:
+        """Let simulated time pass again."""
+        self._is_paused = False
+        self._pacer.restart()
+
+    def step(self) -> None:
+        """Let one control cycle pass, paused or not."""
+        self._cycle(1)
+
+    def reset(self) -> None:
+        """Start over from the initial pose; simulated time goes on, a latched stop stays."""
+        assert self._side is not None
+        self._time_before = self.simulated_time
+        self._simulator.reset()
+        self._side.restart()
+        self._core.restart()
+        self._robot.begin_anew()
+        self._pacer.restart()
+        self._failure = ""
+
+    @property
+    def failure(self) -> str:
+        """Why the simulation cannot go on before a reset; empty where it can."""
+        return self._failure
+
+    def _on_timer(self) -> None:
+        if not self.is_active or self._is_paused or self._failure:
+            return
+        cycles = self._pacer.owed(self.steady()) if self._asked.pace == "real_time" else 1
+        if cycles:
+            self._cycle(cycles)
+
+    def _cycle(self, cycles: int) -> None:
+        """Let some periods pass under one decision; more than one only where the loop is late."""
+        side = self._side
+        assert side is not None
+        now = self.now()
+        try:
+            with self._viewer_lock():
+                side.advance(now, self._steps * cycles, lambda: self._robot.cycle(now))
+        except SimulationError as error:
+            self._failure = str(error)
+            self.get_logger().error(f"{error}")
+            self.publish_status()
+            return
+        self._pacer.note(self.steady(), self.simulated_time)
+        self._index += cycles
+        self._publish(now)
+
+    def _publish(self, now: float) -> None:
+        self._sensors.publish_clock(self.simulated_time)
+        tick = Tick(self._index, now, now)
+        if self._sensors_due.is_due(tick):
+            self._sensors.publish_state(now, self._core.output)
+        if self._odometry_due.is_due(tick):
+            self._sensors.publish_odometry(now)
+        if self._camera is not None and self._camera_due.is_due(tick):
+            self._camera.request()
+        if self._viewer is not None and self._viewer_due.is_due(tick):
+            self._viewer.sync()
+
+    @contextlib.contextmanager
+    def _viewer_lock(self) -> Iterator[None]:
+        if self._viewer is None:
+            yield
+            return
+        with self._viewer.lock():
+            yield
+
+    def _on_parameters(self, changes: list[Any]) -> SetParametersResult:
+        values = {change.name: change.value for change in changes if change.name in _LIVE}
+        if not values or self._side is None:
+            return SetParametersResult(successful=True)
+        mode = values.get("control_mode", self._side.mode)
+        if mode != self._side.mode and self._core.status.motion is not MotionSource.NOBODY:
+            reason = "control_mode cannot be changed while the robot moves; disengage first"
+            return SetParametersResult(successful=False, reason=reason)
+        kept = {name: self.get_parameter(name).value for name in _LIVE}
+        try:
+            self._apply(self._side, {**kept, **values})
+        except TeleopError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+    def _apply(self, side: DrivenSide, values: dict[str, Any]) -> None:
+        """Drive the robot as live parameters say.
+
+        Raises:
+            TeleopError: One of them cannot be used.
+        """
+        side.gains = self._gains(values)
+        if values["control_mode"] != side.mode:
+            side.set_mode(values["control_mode"])
+
+    def _gains(self, values: dict[str, Any]) -> PidGains:
+        given = {gain: list(values[f"pid_{gain}"] or ()) for gain in parameters.GAINS}
+        wanted = {gain: row for gain, row in given.items() if row != parameters.MODEL_GAINS}
+        return self._model_gains.changed(**wanted)
+
+
+_LIVE = ("control_mode", *(f"pid_{gain}" for gain in parameters.GAINS))
+
+
+def _cycle(rate: float, timestep: float) -> tuple[float, int]:
+    """Return the rate of control cycles [Hz] and the physics steps of one.
+
+    Raises:
+        ConfigError: A cycle is not made of whole steps.
+    """
+    steps = round(1.0 / (rate * timestep))
+    if abs(steps * timestep * rate - 1.0) > 1e-6:
+        raise ConfigError(
+            f"physics_rate = {1.0 / timestep:g} Hz must be a multiple of safety.rate = {rate:g} Hz"
+        )
+    return rate, steps
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the bridge until Ctrl-C."""
+    run_node(MuJoCoBridge, args)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a solver prefers besides its targets: a posture, room to limits, and calm joints.
+
+The targets of two hands and a torso leave a robot little choice, and near a singular posture what
+is left costs joint speeds that nobody can follow. The prices here are small against the targets
+where these are easily met, and decide where they are not.
+"""
+
+import numpy as np
+from numpy import add, maximum, minimum, multiply, subtract
+from numpy.typing import NDArray
+
+from teleop_system.solvers.motion_bounds import JointLimitArrays
+from teleop_system.solvers.options import SolverOptions
+
+Array = NDArray[np.float64]
+
+REFERENCE_ACCELERATION = 10.0
+"""Acceleration [rad/s^2] of a joint that pays `inertia` as it is; slower joints pay more."""
+LARGEST_MARGIN = 0.1
+"""Part of a joint's range that the margin of a limit may take."""
+
+
+class Regularization:
+    """The prices of joint motion in a tick, and the motion that costs least.
+
+    Args:
+        limits: Limits of the joints.
+        options: What each term weighs.
+
+    Attributes:
+        prices: Of each joint's step, squared, in [1/rad^2], shape (N,); updated in place.
+        pull: The step that costs least, times its prices, shape (N,); updated in place.
+    """
+
+    def __init__(self, limits: JointLimitArrays, options: SolverOptions) -> None:
+        size = limits.lower.size
+        self._options = options
+        self._posture_price = np.full(size, options.posture_weight**2)
+        self._inertia = options.inertia * (REFERENCE_ACCELERATION / limits.acceleration) ** 2
+        self._price = self._posture_price + options.damping + self._inertia
+        margin = np.minimum(options.limit_margin, LARGEST_MARGIN * (limits.upper - limits.lower))
+        self._lowest, self._highest = limits.lower + margin, limits.upper - margin
+        self._limit_price = options.limit_weight**2 / np.maximum(margin, 1e-9)
+        self._way = np.empty(size)
+        self.prices = np.empty(size)
+        self.pull = np.empty(size)
+
+    def set_period(self, dt: float) -> None:
+        """Prepare for ticks of `dt` [s]."""
+        options = self._options
+        self._posture_gain = self._posture_price * min(1.0, options.posture_speed * dt)
+        share = min(1.0, options.limit_speed * dt)
+        self._limit_gain = np.full(self._price.size, share * options.limit_weight**2)
+
+    def update(self, joints: Array, last: Array, posture: Array) -> None:
+        """Compute `prices` and `pull` of a tick.
+
+        Args:
+            joints: Joint positions [rad], shape (N,).
+            last: The steps of the tick before [rad], shape (N,).
+            posture: The preferred joint positions [rad], shape (N,).
+        """
+        way, pull, prices = self._way, self.pull, self.prices
+        subtract(posture, joints, pull)
+        multiply(pull, self._posture_gain, pull)
+        multiply(last, self._inertia, way)
+        add(pull, way, pull)
+        prices[:] = self._price
+        maximum(joints, self._lowest, out=way)
+        minimum(way, self._highest, out=way)
+        subtract(way, joints, way)
+        if way.any():
+            add(pull, way * self._limit_gain, pull)
+            add(prices, np.absolute(way) * self._limit_price, prices)

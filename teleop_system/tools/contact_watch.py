@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Watches a simulated robot for links that touch each other and should not."""
+
+from teleop_system.robots import RobotDescription
+from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
+
+INTERVAL = 0.05
+"""Time between two looks in [s]."""
+
+Pair = tuple[str, str]
+
+
+class ContactWatch:
+    """Collects the pairs of the robot's links that touched.
+
+    Fingers of one hand may touch each other, and its palm: a pinch is no collision.
+
+    Args:
+        simulator: The simulation.
+        robot: The robot.
+    """
+
+    def __init__(self, simulator: MuJoCoSimulator, robot: RobotDescription) -> None:
+        self._simulator = simulator
+        self._hands = [_bodies_of(simulator, hand.joints) for hand in robot.hands.values()]
+        self._touched: set[Pair] = set()
+        self._next = 0.0
+
+    @property
+    def pairs(self) -> list[Pair]:
+        """The links that touched, by name."""
+        return sorted(self._touched)
+
+    def look(self, time: float) -> None:
+        """Look for contacts where it is time to, at simulated time `time` [s]."""
+        if time < self._next:
+            return
+        self._next = time + INTERVAL
+        for pair in self._simulator.self_contacts():
+            if not any(hand.issuperset(pair) for hand in self._hands):
+                self._touched.add(pair)
+
+
+def _bodies_of(simulator: MuJoCoSimulator, joints: tuple[str, ...]) -> frozenset[str]:
+    """Return the bodies of a hand: what carries its fingers, and all beyond."""
+    model = simulator.model
+    palms = {int(model.body_parentid[model.joint(joint).bodyid[0]]) for joint in joints}
+    found = set(palms)
+    # Bodies are numbered from the root outwards, so that parents come first.
+    for body in range(model.nbody):
+        if int(model.body_parentid[body]) in found:
+            found.add(body)
+    return frozenset(str(model.body(body).name) for body in found)

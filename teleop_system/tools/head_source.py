@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operator's head from ROS 2 into a stream."""
+
+import contextlib
+from collections.abc import Iterator
+
+from teleop_system.exceptions import MissingExtraError, StreamError
+from teleop_system.interfaces import ICameraStream
+from teleop_system.modules.camera.streaming.client import RGBDStreamClient
+from teleop_system.tools.streaming import RosOptions
+from teleop_system.utils.ros2_helpers import is_ros_available
+from teleop_system.utils.ros2_spinning import open_node
+
+
+@contextlib.contextmanager
+def hmd_to_stream(camera: ICameraStream, ros: RosOptions) -> Iterator[None]:
+    """Send `/master/hmd/orientation` through a stream's client, while inside.
+
+    Raises:
+        StreamError: The camera is no stream.
+        MissingExtraError: There is no ROS 2.
+    """
+    if not isinstance(camera, RGBDStreamClient):
+        raise StreamError("only the client of a stream sends the operator's head")
+    if not is_ros_available():
+        raise MissingExtraError("rclpy (or a sourced ROS 2)", "ros")
+    from teleop_system.modules.camera import ros2_head_sync
+
+    node, close = open_node("head_to_stream", use_sim_time=ros.use_sim_time)
+    try:
+        ros2_head_sync.HeadToStream(node, camera, ros.topic_prefix)
+        yield
+    finally:
+        close()

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Replays a motion through the real session: controllers, safety manager and MuJoCo."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teleop_system.exceptions import BVHError, ConfigError
+from teleop_system.mocap.bvh_motion import (
+    load_motion,
+    load_recording,
+    make_playback,
+    mocap_config,
+    motions_dir,
+)
+from teleop_system.mocap.config import MocapConfig
+from teleop_system.mocap.mapped_motion import MappedMotion
+from teleop_system.mocap.playback import SETTLING, Playback
+from teleop_system.robots import load_robot
+from teleop_system.runtime.artefacts import RunFolder
+from teleop_system.runtime.report.panels import Section
+from teleop_system.runtime.robot_fit import fitted
+from teleop_system.runtime.session.build import build_session, is_time_simulated, make_simulator
+from teleop_system.runtime.session.runner import SessionRunner
+from teleop_system.runtime.session.session import TeleopSession
+from teleop_system.runtime.session.status import StatusReporter
+from teleop_system.runtime.session.wrap_up import judge_run, write_run
+from teleop_system.settings import TeleopSettings, load_settings
+from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
+from teleop_system.tools.contact_watch import ContactWatch
+from teleop_system.tools.film import ProgressCallback
+from teleop_system.tools.replay.dual_viewer import DualViewer
+from teleop_system.tools.replay.report import replay_section
+from teleop_system.tools.replay.score import ReplayScore, score_replay
+from teleop_system.tools.replay.skeleton_viewer import SkeletonViewer
+from teleop_system.tools.replay.tilt_watch import TiltWatch
+
+Array = NDArray[np.float64]
+TickCallback = Callable[[float, float], None]
+"""Called with the time played and the time that there is to play in [s]."""
+
+DRIVER = "trackers"
+LOOP_TIME = 60.0
+"""Time in [s] for which a loop is played where nothing else is said."""
+
+
+@dataclass(slots=True)
+class ReplayResult:
+    """What came out of a replay.
+
+    Attributes:
+        score: How it went.
+        folder: The run's folder; None where nothing was recorded on disk.
+        files: Report, pictures and videos.
+    """
+
+    score: ReplayScore
+    folder: Path | None = None
+    files: list[Path] = field(default_factory=list)
+
+
+def find_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the BVH files that paths stand for: files, folders of them, or names of ours.
+
+    Raises:
+        BVHError: A folder has none.
+    """
+    found: list[Path] = []
+    for path in paths or [motions_dir()]:
+        if path.is_dir():
+            inside = sorted(path.glob("*.bvh"))
+            if not inside:
+                raise BVHError("there is no file *.bvh in this folder", path)
+            found += inside
+        else:
+            found.append(path)
+    return found
+
+
+def replay_settings(file: Path, overrides: Sequence[str] = ()) -> TeleopSettings:
+    """Return the settings of a replay, fitted to the robot.
+
+    Raises:
+        ConfigError: An override cannot be used.
+    """
+    settings = load_settings(
+        ["hardware=mocap", "simulation.real_time=false", "operator.duration=null", *overrides]
+    )
+    if settings.session.mode != "simulation":
+        raise ConfigError("session.mode must be 'simulation' to be scored")
+    drivers = {
+        name: dataclasses.replace(driver, options=driver.options | {"file": str(file)})
+        if driver.name == "bvh"
+        else driver
+        for name, driver in settings.hardware.drivers.items()
+    }
+    hardware = dataclasses.replace(settings.hardware, drivers=drivers)
+    mocap = dataclasses.replace(settings.mocap, file=file)
+    return fitted(dataclasses.replace(settings, hardware=hardware, mocap=mocap))
+
+
+def run_replay(
+    settings: TeleopSettings,
+    *,
+    artefacts: bool = True,
+    film: bool = True,
+    video: bool = True,
+    on_tick: TickCallback | None = None,
+    on_drawing: ProgressCallback | None = None,
+) -> ReplayResult:
+    """Replay the motion of settings to its end, and score it.
+
+    Args:
+        settings: As `replay_settings` gives them.
+        artefacts: Whether to write a folder with report, arrays and figures.
+        film: Whether to draw pictures of the person and the robot.
+        video: Whether to draw a video as well.
+        on_tick: Called now and then with the time played.
+        on_drawing: Called with the frames drawn and taken.
+
+    Raises:
+        TeleopError: The motion or the settings cannot be used.
+    """
+    config = mocap_config(settings.hardware.drivers[DRIVER].options)
+    motion = load_motion(config)
+    simulator = make_simulator(settings)
+    assert isinstance(simulator, MuJoCoSimulator)
+    try:
+        folder = RunFolder(settings.session.runs) if artefacts else None
+        events = folder / folder.EVENTS if folder is not None else None
+        session = build_session(settings, simulator=simulator, events=events)
+        if folder is not None:
+            folder.write_config(settings)
+            folder.write_environment()
+        stage = _Stage(settings, session, simulator, motion, config, film=film)
+        try:
+            stage.run(on_tick)
+        finally:
+            session.close()
+        return stage.finish(folder, video=video, on_drawing=on_drawing)
+    finally:
+        simulator.shutdown()
+
+
+class _Stage:
+    """Everything that takes part in one replay."""
+
+    def __init__(
+        self,
+        settings: TeleopSettings,
+        session: TeleopSession,
+        simulator: MuJoCoSimulator,
+        motion: MappedMotion,
+        config: MocapConfig,
+        *,
+        film: bool,
+    ) -> None:
+        self._settings = settings
+        self._session = session
+        self._robot = load_robot(settings.robot.name)
+        self._motion = motion
+        self._contacts = ContactWatch(simulator, self._robot)
+        self._tilt = TiltWatch(simulator)
+        self._viewer = None
+        if film and settings.simulation.render:
+            data, _ = load_recording(config)
+            size = (settings.simulation.width, settings.simulation.height)
+            skeleton = SkeletonViewer(data, width=min(size), height=size[1])
+            self._viewer = DualViewer(simulator, skeleton)
+        self._clock = 0.0
+        # A copy of where the devices are, that asks the same clock.
+        self._playback: Playback = make_playback(motion, config, lambda: self._clock)
+        self._length = min(self._playback.length, LOOP_TIME)
+        if settings.operator.duration is not None:
+            self._length = min(self._length, settings.operator.duration)
+        self._body: list[tuple[float, float, float]] = []
+        self._runner = SessionRunner(
+            session,
+            StatusReporter(session, self._robot),
+            simulated_time=is_time_simulated(settings, session),
+            real_time=settings.simulation.real_time,
+        )
+
+    def run(self, on_tick: TickCallback | None) -> None:
+        """Run the session until the motion is over."""
+        period = 1.0 / self._session.rate
+        captured = self._motion.frame_count - self._motion.lead
+
+        def tick(now: float) -> None:
+            self._contacts.look(now)
+            self._tilt.look()
+            if not self._session.status.following:
+                return
+            self._playback.play()
+            time = self._playback.time()
+            self._body.append(self._motion.body(time))
+            played = len(self._body) * period
+            if self._viewer is not None:
+                shown = (time - self._motion.approach) % (captured * self._motion.frame_time)
+                shown = max(shown, 0.0) if time > self._motion.approach else 0.0
+                heading = self._body[-1][2] + self._motion.start_heading
+                self._viewer.maybe_shoot(played, shown, heading)
+            if on_tick is not None and len(self._body) % 10 == 0:
+                on_tick(played, self._length)
+            self._clock += period
+
+        self._runner.run(
+            None,
+            on_tick=tick,
+            should_stop=lambda: len(self._body) * period >= self._length + SETTLING,
+        )
+
+    def finish(
+        self, folder: RunFolder | None, *, video: bool, on_drawing: ProgressCallback | None
+    ) -> ReplayResult:
+        """Judge what was recorded, and write it down."""
+        session, settings = self._session, self._settings
+        outcome = judge_run(session, self._robot, self._contacts.pairs)
+        if not self._body:
+            reason = f"{session.status.state.value}: {session.status.reason}"
+            raise ConfigError(f"the robot never followed; it stayed {reason}")
+        score = score_replay(
+            session,
+            self._robot,
+            settings,
+            outcome,
+            self._motion,
+            np.array(self._body),
+            tilt=self._tilt.largest,
+            state=self._runner.summary.state.value,
+        )
+        result = ReplayResult(score)
+        if folder is None:
+            return result
+        if self._viewer is not None:
+            result.files = self._viewer.save(folder.path, on_drawing, video=video)
+        picture = next((file for file in result.files if file.suffix == ".png"), None)
+        folder.write_json("score.json", score.document())
+        sections: list[Section] = [replay_section(score, np.array(self._body), session)]
+        write_run(
+            folder, outcome, session, self._runner, settings, picture=picture, sections=sections
+        )
+        result.folder = folder.path
+        if outcome.report is not None:
+            result.files.append(outcome.report)
+        return result

@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Streams the robot's view, and looks at it: what the streaming scripts do."""
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from teleop_system.exceptions import (
+    DeviceNotConnectedError,
+    SimulationError,
+    StreamError,
+    UnknownNameError,
+)
+from teleop_system.interfaces import ICameraStream, RGBDFrame
+from teleop_system.modules.camera.head_follower import HeadThread
+from teleop_system.modules.camera.pointcloud_generator import (
+    PointCloudConfig,
+    PointCloudGenerator,
+)
+from teleop_system.modules.camera.pointcloud_viewer import PointCloudViewer, write_snapshot
+from teleop_system.modules.camera.streaming.client import RGBDStreamClient
+from teleop_system.modules.camera.streaming.config import load_token
+from teleop_system.modules.camera.streaming.server import RGBDStreamServer
+from teleop_system.robots import load_robot
+from teleop_system.runtime.session.build import make_simulator
+from teleop_system.settings import TeleopSettings
+from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
+from teleop_system.simulators.sim_camera_stream import SimCameraStream
+
+REPORT_PERIOD = 1.0
+VIEW_RATE = 60.0
+"""How often a window reacts to the mouse while no frame comes, in [Hz]."""
+
+Report = Callable[[str], object]
+
+
+@dataclass(frozen=True, slots=True)
+class RosOptions:
+    """How the robot's topics are found."""
+
+    topic_prefix: str = ""
+    use_sim_time: bool = False
+    patience: float = 60.0
+    """Longest wait for the robot's first frame in [s]; it may be started after us."""
+
+
+@dataclass(slots=True)
+class Until:
+    """When something ends: after a time in [s], or when it is told to."""
+
+    duration: float | None = None
+    is_told: bool = False
+    _begin: float = field(default_factory=time.monotonic)
+
+    def is_over(self) -> bool:
+        """Whether it is time to end."""
+        passed = time.monotonic() - self._begin
+        return self.is_told or (self.duration is not None and passed >= self.duration)
+
+
+@contextlib.contextmanager
+def open_camera(
+    source: str, settings: TeleopSettings, ros: RosOptions | None = None
+) -> Iterator[ICameraStream]:
+    """Yield an open camera, and close it afterwards.
+
+    Args:
+        source: "simulated" (a robot of its own), "ros2", "realsense" or "stream".
+        settings: Robot, simulation and streaming.
+        ros: How topics are found.
+
+    Raises:
+        UnknownNameError: There is no such source.
+        StreamError: The camera cannot be had; the reason was logged.
+        TeleopError: Whatever else is missing.
+    """
+    makers: dict[str, Callable[[], ICameraStream]] = {
+        "simulated": lambda: _simulated(settings, stack),
+        "ros2": lambda: _subscriber(settings, ros or RosOptions()),
+        "realsense": _realsense,
+        "stream": lambda: RGBDStreamClient(
+            settings.streaming, token=load_token(settings.streaming)
+        ),
+    }
+    if source not in makers:
+        raise UnknownNameError("camera source", source, makers)
+    with contextlib.ExitStack() as stack:
+        camera = makers[source]()
+        stack.callback(camera.shutdown)
+        if not camera.initialize():
+            raise StreamError(f"no camera from {source!r}; the log says why")
+        yield camera
+
+
+def serve(
+    source: str,
+    settings: TeleopSettings,
+    *,
+    until: Until,
+    report: Report,
+    ros: RosOptions | None = None,
+) -> None:
+    """Stream a camera until it is time to end; clients turn its head.
+
+    Raises:
+        TeleopError: The camera cannot be had, or the address not be listened on.
+    """
+    config = settings.streaming
+    token = load_token(config)
+    with open_camera(source, settings, ros) as camera:
+        head = _head(camera, settings)
+        with (
+            contextlib.closing(_Stopped(head)),
+            RGBDStreamServer(camera, config, token=token, on_head=head.take) as server,
+        ):
+            report(f"open {server.url} in a browser, or connect a client to {server.address}")
+            while not until.is_over():
+                time.sleep(0.2)
+                stats = server.stats()
+                report(
+                    f"{stats.clients} clients, {stats.frames} frames, {stats.sent} sent, "
+                    f"{stats.skipped} skipped, {stats.refused} turned away"
+                )
+
+
+def view(
+    camera: ICameraStream,
+    config: PointCloudConfig,
+    *,
+    until: Until,
+    report: Report,
+    window: bool,
+    folder: Path,
+) -> tuple[Path, Path] | None:
+    """Show a camera's points in a window; without one, write the last ones to files.
+
+    Returns:
+        The paths of the PLY and the PNG file where there was no window.
+    """
+    generator = PointCloudGenerator(config)
+    viewer = PointCloudViewer() if window else None
+    if viewer is not None and not viewer.open():
+        viewer = None
+    last, count, told = float("nan"), 0, time.monotonic()
+    frame = None
+    while not until.is_over():
+        # A window is to answer the mouse between frames, too.
+        newer = _next(camera, last, 1.0 / VIEW_RATE if viewer is not None else 0.2)
+        if newer is not None:
+            frame, last, count = newer, newer.timestamp, count + 1
+        if viewer is not None:
+            is_open = (
+                viewer.show(generator.generate(newer), newer)
+                if newer is not None
+                else viewer.refresh()
+            )
+            if not is_open:
+                return None
+        if time.monotonic() - told >= REPORT_PERIOD:
+            report(_describe(camera, count / (time.monotonic() - told)))
+            told, count = time.monotonic(), 0
+    if viewer is not None:
+        viewer.close()
+        return None
+    if frame is None:
+        raise StreamError("not a single frame came")
+    return write_snapshot(generator.generate(frame), frame, folder)
+
+
+def _next(camera: ICameraStream, last: float, timeout: float) -> RGBDFrame | None:
+    try:
+        return camera.wait_rgbd(last, timeout)
+    except DeviceNotConnectedError:
+        time.sleep(timeout)
+        return None
+
+
+def _describe(camera: ICameraStream, fps: float) -> str:
+    pan, tilt = camera.get_orientation()
+    text = f"{fps:.0f} frames/s, head {pan:+.2f} {tilt:+.2f} rad"
+    if isinstance(camera, RGBDStreamClient):
+        stats = camera.stats()
+        state = "connected" if stats.connected else "not connected"
+        text += (
+            f", {state}, latency {1e3 * stats.latency:.0f} ms, "
+            f"round trip {1e3 * stats.round_trip:.1f} ms, {stats.lost} lost"
+        )
+    return text
+
+
+class _Stopped:
+    """Starts a head's thread, and closes it."""
+
+    def __init__(self, head: HeadThread) -> None:
+        self._head = head
+        head.start()
+
+    def close(self) -> None:
+        self._head.stop()
+
+
+def _head(camera: ICameraStream, settings: TeleopSettings) -> HeadThread:
+    config = settings.camera.within(load_robot(settings.robot.name))
+    send = getattr(camera, "send", None)
+    if send is not None:  # The robot's topics take the time of the operator's sample along.
+        return HeadThread(config, send, start=camera.get_orientation())
+    return HeadThread(
+        config,
+        lambda output: camera.set_orientation(output.pan, output.tilt),
+        start=camera.get_orientation(),
+    )
+
+
+def _simulated(settings: TeleopSettings, stack: contextlib.ExitStack) -> ICameraStream:
+    simulator = make_simulator(settings)
+    stack.callback(simulator.shutdown)
+    if not isinstance(simulator, MuJoCoSimulator):
+        raise SimulationError(f"only MuJoCo has cameras, got {settings.simulation.name!r}")
+    robot = load_robot(settings.robot.name)
+    return SimCameraStream(simulator, robot, fps=settings.streaming.fps, drives_physics=True)
+
+
+def _subscriber(settings: TeleopSettings, ros: RosOptions) -> ICameraStream:
+    from teleop_system.modules.camera.ros2_rgbd_subscriber import ROS2RGBDSubscriber
+
+    head = load_robot(settings.robot.name).head
+    joints = (head.pan, head.tilt) if head is not None else (None, None)
+    return ROS2RGBDSubscriber(
+        ros.topic_prefix,
+        joints=[name for name in joints if name is not None],
+        patience=ros.patience,
+        use_sim_time=ros.use_sim_time,
+    )
+
+
+def _realsense() -> ICameraStream:
+    from teleop_system.devices.realsense_camera import RealSenseCamera
+
+    return RealSenseCamera()

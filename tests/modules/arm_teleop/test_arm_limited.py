@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the arms do where something is in their way: joints that fall behind, the robot itself."""
+
+import numpy as np
+
+from teleop_system.runtime.causes import Rule
+from tests.modules.arm_teleop.rig import Rig, rules
+
+SETTLE = 150
+
+
+def test_the_solver_gives_way_to_joints_that_fall_behind() -> None:
+    rig = Rig(real=True)
+    rig.rest(SETTLE)
+    stuck = rig.joints.copy()
+    for k in range(1, 150):
+        rig.joints = stuck
+        output = rig.rest(right=(0.002 * min(k, 100), 0.0, 0.0))
+    # Nothing moves, and the command is not far ahead.
+    assert np.abs(output.positions - stuck).max() < 0.25
+    for _ in range(200):
+        output = rig.rest(right=(0.2, 0.0, 0.0))
+    assert output.error_position < 0.005
+
+
+def test_a_hand_that_cannot_get_there_says_so_and_comes_back() -> None:
+    rig = Rig(real=True)
+    rig.rest(SETTLE)
+    inside = np.array([0.0, 0.5, 0.0])  # From the ready pose to where the other hand is.
+    for k in range(1, 300):
+        output = rig.rest(right=inside * min(k / 200, 1.0))
+    assert Rule.UNREACHABLE in rules(output, "right_arm")
+    for k in range(1, 300):
+        output = rig.rest(right=inside * max(1.0 - k / 200, 0.0))
+    assert Rule.UNREACHABLE not in rules(output, "right_arm")
+    assert output.error_position < 0.005

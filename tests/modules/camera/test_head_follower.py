@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+
+import math
+
+import numpy as np
+import pytest
+
+from teleop_system.modules.camera.config import CameraConfig
+from teleop_system.modules.camera.head_follower import HeadFollower
+from teleop_system.modules.camera.streaming.head_channel import HeadWish
+
+DT = 1.0 / 30.0
+
+
+def turned(angle: float) -> np.ndarray:
+    return np.array([0.0, 0.0, math.sin(angle / 2), math.cos(angle / 2)])
+
+
+def test_nothing_is_commanded_before_the_first_wish() -> None:
+    assert HeadFollower(CameraConfig()).update(None, now=0.0, dt=DT) is None
+
+
+def test_angles_are_reached_within_the_limits_of_the_neck() -> None:
+    config = CameraConfig(velocity=1.0)
+    follower = HeadFollower(config, pan=0.2)
+    pans = [0.2]
+    for tick in range(90):
+        now = tick * DT
+        output = follower.update(HeadWish(1, None, (0.8, -0.1), now), now=now, dt=DT)
+        assert output is not None
+        pans.append(output.pan)
+    speeds = np.diff(pans) / DT
+    assert np.abs(speeds).max() <= 1.0 + 1e-9
+    assert np.abs(np.diff(speeds)).max() / DT <= config.acceleration * (1.0 + 1e-6)
+    assert pans[-1] == pytest.approx(0.8, abs=1e-3)
+
+
+def test_angles_that_are_not_repeated_hold_the_head() -> None:
+    follower = HeadFollower(CameraConfig(velocity=0.2))
+    wish = HeadWish(1, None, (1.0, 0.0), 0.0)
+    pans = []
+    for tick in range(90):
+        output = follower.update(wish, now=tick * DT, dt=DT)
+        assert output is not None
+        pans.append(output.pan)
+    assert pans[-1] < 0.5
+    assert pans[-1] == pytest.approx(pans[-20], abs=1e-6)
+
+
+def test_an_operator_s_head_counts_from_where_it_was_first() -> None:
+    follower = HeadFollower(CameraConfig(), pan=0.3)
+    output = None
+    for tick in range(150):
+        now = tick * DT
+        angle = 0.9 if tick == 0 else 0.9 + min(0.4, 0.01 * tick)
+        wish = HeadWish(1, turned(angle), None, now)
+        output = follower.update(wish, now=now, dt=DT)
+        assert output is not None
+        if tick == 0:
+            assert output.pan == pytest.approx(0.3, abs=0.002), "no jump when it begins"
+    assert output is not None
+    assert output.pan == pytest.approx(0.4, abs=0.01)
+
+
+def test_another_client_begins_without_a_jump() -> None:
+    follower = HeadFollower(CameraConfig())
+    for tick in range(60):
+        follower.update(HeadWish(1, None, (0.5, 0.0), tick * DT), now=tick * DT, dt=DT)
+    before = follower.update(HeadWish(1, None, (0.5, 0.0), 60 * DT), now=60 * DT, dt=DT)
+    after = follower.update(HeadWish(2, turned(-2.0), None, 61 * DT), now=61 * DT, dt=DT)
+    assert before is not None
+    assert after is not None
+    assert abs(after.pan - before.pan) <= 0.002

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gloves and hands over topics keep the promises of their interfaces."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import JointState
+from typing_extensions import override
+
+from teleop_system.interfaces import IHandInput, ISlaveHand
+from teleop_system.modules.hand_teleop.ros2_adapters import (
+    FINGER_JOINTS,
+    GlovePublisher,
+    GloveTopic,
+    HandCommandTopic,
+)
+from teleop_system.ros2.cdr import JointStateCodec
+from teleop_system.ros2.joint_topics import JointFeed
+from teleop_system.ros2.teleop_node import TeleopNode
+from teleop_system.runtime.causes import Rule
+from teleop_system.runtime.signals import DERIVATIONS
+from teleop_system.simulators.simulated_hand import SimulatedHand
+from teleop_system.testing import HandInputSuite, SlaveHandSuite
+from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
+from tests.ros2.spinning import spinning, wait_for
+
+JOINTS = ("finger_a", "finger_b")
+ANGLES = tuple(0.01 * index for index in range(20))
+
+
+@pytest.fixture(scope="module")
+def node() -> Iterator[TeleopNode]:
+    with spinning() as made:
+        yield made
+
+
+class TestGloveTopic(HandInputSuite):
+    @pytest.fixture(autouse=True)
+    def use(self, node: TeleopNode) -> None:
+        self.node = node
+
+    @override
+    def create(self) -> IHandInput:
+        return GloveTopic(self.node, "left", "left_fingers")
+
+
+@pytest.fixture(scope="module")
+def states(node: TeleopNode) -> JointFeed:
+    feed = JointFeed(node, TopicNames.JOINT_STATES, JOINTS)
+    feed.open()
+    publisher = node.publisher(JointState, TopicNames.JOINT_STATES, QoSPreset.SENSOR_DATA)
+    publisher.on_activate(None)
+    codec = JointStateCodec(JOINTS)
+    node.every(0.02, lambda: publisher.publish(codec.encode(node.now(), (0.01, 0.02))))
+    wait_for(lambda: feed.latest is not None)
+    return feed
+
+
+class TestHandCommandTopic(SlaveHandSuite):
+    @pytest.fixture(autouse=True)
+    def use(self, node: TeleopNode, states: JointFeed) -> None:
+        self.node, self.states = node, states
+
+    @override
+    def create(self) -> ISlaveHand:
+        return HandCommandTopic(self.node, "right", JOINTS, self.states)
+
+
+def take(node: TeleopNode, names: tuple[str, ...], angles: tuple[float, ...]) -> GloveTopic:
+    topic = GloveTopic(node, "left", "left_fingers")
+    topic.take(message(names, angles))
+    return topic
+
+
+def message(names: tuple[str, ...], angles: tuple[float, ...]) -> bytes:
+    """Return a joint state that may have any number of names and any number of angles."""
+    found = JointState(name=list(names), position=list(angles))
+    return bytes(serialize_message(found))
+
+
+@pytest.mark.parametrize("names", [(), FINGER_JOINTS])
+def test_angles_come_in_the_order_of_the_contract(
+    node: TeleopNode, names: tuple[str, ...]
+) -> None:
+    topic = take(node, names, ANGLES)
+    assert topic.latest is not None
+    np.testing.assert_array_equal(topic.latest.joint_angles, ANGLES)
+
+
+def test_named_angles_may_come_in_any_order(node: TeleopNode) -> None:
+    topic = take(node, tuple(reversed(FINGER_JOINTS)), tuple(reversed(ANGLES)))
+    assert topic.latest is not None
+    np.testing.assert_array_equal(topic.latest.joint_angles, ANGLES)
+
+
+@pytest.mark.parametrize(
+    ("names", "angles", "rule"),
+    [
+        ((), ANGLES[:19], Rule.WRONG_SHAPE),
+        (FINGER_JOINTS[:19], ANGLES[:19], Rule.WRONG_SHAPE),
+        (FINGER_JOINTS, ANGLES[:19], Rule.WRONG_SHAPE),
+        (("tail", *FINGER_JOINTS[1:]), ANGLES, Rule.WRONG_SHAPE),
+        ((FINGER_JOINTS[1], *FINGER_JOINTS[1:]), ANGLES, Rule.WRONG_SHAPE),
+        ((), (float("nan"), *ANGLES[1:]), Rule.NON_FINITE),
+    ],
+)
+def test_angles_that_are_no_hand_s_are_refused_with_a_cause(
+    node: TeleopNode, names: tuple[str, ...], angles: tuple[float, ...], rule: Rule
+) -> None:
+    topic = take(node, names, angles)
+    assert topic.latest is None
+    assert topic.cause is not None
+    assert topic.cause.rule is rule
+    topic.take(message((), ANGLES))
+    assert topic.latest is not None
+    assert topic.cause is None
+
+
+def test_tips_are_added_where_they_are_wanted(node: TeleopNode) -> None:
+    topic = GloveTopic(node, "left", "left_tips", complete=DERIVATIONS["left_tips"].compute)
+    topic.take(message((), ANGLES))
+    assert topic.latest is not None
+    assert topic.latest.finger_tip_positions is not None
+    assert topic.latest.finger_tip_positions.shape == (5, 3)
+
+
+def test_a_glove_survives_the_way_over_the_topic(node: TeleopNode) -> None:
+    source = SimulatedHand("right", motion="fist", clock=node.now)
+    source.initialize()
+    publisher = GlovePublisher(node, source)
+    for entity in node._managed_entities:
+        entity.on_activate(None)
+    topic = GloveTopic(node, "right", "right_fingers")
+    topic.initialize()
+    wait_for(lambda: publisher.publish() and topic.get_joint_state().valid)
+    assert topic.get_joint_state().side == "right"
+    topic.shutdown()

@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Nodes in processes of their own, driven and watched by a test over real DDS.
+
+    with Bench() as bench:
+        bridge = bench.start("teleop_system.simulators.mujoco_ros2_bridge", "mujoco_bridge")
+        bench.bring_up("mujoco_bridge")
+        ear = bench.listen(JointState, "/mujoco/joint_states", QoSPreset.SENSOR_DATA)
+        bench.wait(lambda: ear.count > 10)
+
+The bench listens in a thread, so that times of arrival are those of arrival.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+import psutil
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState, GetState
+from rcl_interfaces.srv import GetParameters, SetParameters
+from rclpy.executors import ExternalShutdownException, ShutdownException
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from std_srvs.srv import Trigger
+
+from teleop_system.ros2.executor import LeanExecutor
+from teleop_system.ros2.status import ROBOT, StatusReport, from_message
+from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
+
+PATIENCE = 60.0
+"""How long to wait for anything in [s]; a loaded machine starts a process in several."""
+POLL = 0.005
+SETTLING = 0.2
+"""Time in [s] for a server to find a new client, too: before that, its answer would be lost."""
+RUNNER = "import importlib, sys; importlib.import_module(sys.argv.pop(1)).main()"
+TRANSITIONS = {
+    "configure": Transition.TRANSITION_CONFIGURE,
+    "activate": Transition.TRANSITION_ACTIVATE,
+    "deactivate": Transition.TRANSITION_DEACTIVATE,
+    "cleanup": Transition.TRANSITION_CLEANUP,
+}
+GOALS = {
+    "configure": "inactive",
+    "activate": "active",
+    "deactivate": "inactive",
+    "cleanup": "unconfigured",
+    "shutdown": "finalized",
+}
+SHUTDOWNS = {
+    "unconfigured": Transition.TRANSITION_UNCONFIGURED_SHUTDOWN,
+    "inactive": Transition.TRANSITION_INACTIVE_SHUTDOWN,
+    "active": Transition.TRANSITION_ACTIVE_SHUTDOWN,
+}
+
+
+class NodeProcess:
+    """One node in a process of its own.
+
+    Args:
+        module: Module whose `main` runs the node.
+        name: Name that the node is given.
+        parameters: Its parameters.
+    """
+
+    def __init__(self, module: str, name: str, parameters: Mapping[str, Any]) -> None:
+        self.name = name
+        # Opened for appending: reading moves the place that both processes share.
+        self._output: TextIO = tempfile.TemporaryFile("a+")  # noqa: SIM115 - closed by close().
+        command = [sys.executable, "-c", RUNNER, module, "--ros-args", "-r", f"__node:={name}"]
+        for key, value in parameters.items():
+            command += ["-p", f"{key}:={json.dumps(value)}"]
+        root = str(Path(__file__).parents[2])
+        path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH", ""))))
+        self._process = subprocess.Popen(
+            command,
+            stdout=self._output,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"},
+        )
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process lives."""
+        return self._process.poll() is None
+
+    def log(self) -> str:
+        """Return all that the process has printed."""
+        self._output.flush()
+        self._output.seek(0)
+        return self._output.read()
+
+    def cpu_seconds(self) -> float:
+        """Return the processor time used so far in [s]."""
+        times = psutil.Process(self.pid).cpu_times()
+        return float(times.user + times.system)
+
+    def kill(self) -> None:
+        """End it as a crash would: `kill -9`."""
+        self._process.kill()
+        self._process.wait()
+
+    def interrupt(self, patience: float = PATIENCE) -> int:
+        """Press Ctrl-C; return the exit code."""
+        if self.is_running:
+            self._process.send_signal(signal.SIGINT)
+        return self._process.wait(patience)
+
+    def close(self) -> None:
+        """End it, gently if it will."""
+        try:
+            self.interrupt(5.0)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        self._output.close()
+
+
+class Ear:
+    """What came on one topic, with the time of arrival on a monotonic clock in [s]."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+        self.messages: list[Any] = []
+
+    def __call__(self, message: Any) -> None:
+        self.messages.append(message)
+        self.times.append(time.monotonic())
+
+    @property
+    def count(self) -> int:
+        """How many messages came."""
+        return len(self.times)
+
+    @property
+    def last(self) -> Any:
+        """The newest message."""
+        return self.messages[-1]
+
+    def clear(self) -> None:
+        """Forget what came."""
+        self.times.clear()
+        self.messages.clear()
+
+    def rate(self) -> float:
+        """Return the mean rate in [Hz] of what came."""
+        span = self.times[-1] - self.times[0] if self.count > 1 else 0.0
+        return (self.count - 1) / span if span else 0.0
+
+
+class Bench:
+    """A node of the test's, and the processes it started; all end with it.
+
+    Args:
+        prefix: Topic prefix of the nodes that are watched.
+    """
+
+    def __init__(self, prefix: str = "") -> None:
+        self._prefix = prefix
+        self._processes: list[NodeProcess] = []
+        self._clients: dict[str, Any] = {}
+        self.reports: dict[str, StatusReport] = {}
+        self.reported_at: dict[str, float] = {}
+
+    def __enter__(self) -> "Bench":
+        self._context = rclpy.Context()
+        rclpy.init(context=self._context)
+        name = f"{self._prefix}_bench" if self._prefix else "bench"
+        self.node = Node(name, context=self._context, start_parameter_services=False)
+        self._executor = LeanExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self._thread = threading.Thread(target=self._spin, name="bench", daemon=True)
+        self._thread.start()
+        status = get_qos_profile(QoSPreset.STATUS)
+        self.node.create_subscription(
+            DiagnosticArray, self.topic(TopicNames.STATUS), self._on_status, status
+        )
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        for process in reversed(self._processes):
+            process.close()
+        self._context.try_shutdown()
+        self._thread.join(5.0)
+        self.node.destroy_node()
+
+    def topic(self, name: str) -> str:
+        """Return a name below the prefix."""
+        return TopicNames.with_prefix(name, self._prefix)
+
+    def start(self, module: str, name: str, **parameters: Any) -> NodeProcess:
+        """Start a node, and wait until its lifecycle can be driven."""
+        if self._prefix:
+            parameters.setdefault("topic_prefix", self._prefix)
+        process = NodeProcess(module, name, parameters)
+        self._processes.append(process)
+        client = self._client(GetState, f"/{name}/get_state")
+        self._client(ChangeState, f"/{name}/change_state")
+        self.wait(
+            lambda: client.service_is_ready() or not process.is_running,
+            lambda: f"{name} did not start:\n{process.log()}",
+        )
+        assert process.is_running, process.log()
+        time.sleep(SETTLING)
+        return process
+
+    def bring_up(self, name: str) -> None:
+        """Configure and activate a node."""
+        for transition in ("configure", "activate"):
+            assert self.transition(name, transition), f"{name} would not {transition}"
+
+    def transition(self, name: str, transition: str) -> bool:
+        """Drive a lifecycle by "configure", …, "shutdown"; tell whether it went there."""
+        number = TRANSITIONS.get(transition) or SHUTDOWNS[self.state(name)]
+        request = ChangeState.Request(transition=Transition(id=number))
+        try:
+            return bool(self.call(ChangeState, f"/{name}/change_state", request).success)
+        except AssertionError:
+            # On a busy machine DDS may lose an answer to a client it has only just met.
+            return self.state(name) == GOALS[transition]
+
+    def state(self, name: str) -> str:
+        """Return the lifecycle state of a node."""
+        return str(self.call(GetState, f"/{name}/get_state").current_state.label)
+
+    def call(self, kind: Any, name: str, request: Any = None, patience: float = PATIENCE) -> Any:
+        """Call a service and return its response."""
+        is_new = name not in self._clients
+        client = self._client(kind, name)
+        self.wait(client.service_is_ready, f"nobody serves {name}")
+        if is_new:
+            time.sleep(SETTLING)
+        future = client.call_async(request if request is not None else kind.Request())
+        self.wait(future.done, f"{name} does not answer", patience)
+        return future.result()
+
+    def trigger(self, name: str) -> Any:
+        """Call a `std_srvs/Trigger` service below the prefix."""
+        return self.call(Trigger, self.topic(name))
+
+    def set_parameter(self, node: str, name: str, value: Any) -> Any:
+        """Set a parameter of a node; return its answer."""
+        request = SetParameters.Request(
+            parameters=[Parameter(name, value=value).to_parameter_msg()]
+        )
+        return self.call(SetParameters, f"/{node}/set_parameters", request).results[0]
+
+    def get_parameter(self, node: str, name: str) -> Any:
+        """Return the value of a node's parameter."""
+        request = GetParameters.Request(names=[name])
+        (value,) = self.call(GetParameters, f"/{node}/get_parameters", request).values
+        return rclpy.parameter.parameter_value_to_python(value)
+
+    def listen(
+        self, kind: Any, name: str, preset: QoSPreset = QoSPreset.SENSOR_DATA, *, raw: bool = False
+    ) -> Ear:
+        """Return what comes on a topic below the prefix from now on."""
+        ear = Ear()
+        profile = get_qos_profile(preset)
+        self.node.create_subscription(kind, self.topic(name), ear, profile, raw=raw)
+        return ear
+
+    def publisher(self, kind: Any, name: str, preset: QoSPreset = QoSPreset.COMMAND) -> Any:
+        """Return a publisher on a topic below the prefix."""
+        return self.node.create_publisher(kind, self.topic(name), get_qos_profile(preset))
+
+    def wait(
+        self,
+        condition: Callable[[], Any],
+        what: str | Callable[[], str] = "it did not happen",
+        patience: float = PATIENCE,
+    ) -> None:
+        """Wait until something is so, and fail with `what` where it never is."""
+        end = time.monotonic() + patience
+        while not condition():
+            if time.monotonic() > end:
+                raise AssertionError(what if isinstance(what, str) else what())
+            time.sleep(POLL)
+
+    def value(self, key: str, name: str = ROBOT) -> str:
+        """Return a value of the newest report of a node; empty where there is none."""
+        report = self.reports.get(name)
+        return report.values.get(key, "") if report is not None else ""
+
+    def causes(self, name: str = ROBOT) -> str:
+        """Return all causes of the newest report of a node, one a line."""
+        report = self.reports.get(name)
+        return "\n".join(report.causes) if report is not None else ""
+
+    def wait_for_state(self, state: str, patience: float = PATIENCE) -> None:
+        """Wait until the robot's engagement is in a state."""
+        self.wait(
+            lambda: self.value("state") == state,
+            lambda: f"never {state}: {self.reports.get(ROBOT)}",
+            patience,
+        )
+
+    def repeat(self, rate: float, send: Callable[[], None]) -> "Repeater":
+        """Return a context in which `send` is called at a rate in [Hz], in a thread."""
+        return Repeater(rate, send)
+
+    def _client(self, kind: Any, name: str) -> Any:
+        if name not in self._clients:
+            self._clients[name] = self.node.create_client(kind, name)
+        return self._clients[name]
+
+    def _on_status(self, message: DiagnosticArray) -> None:
+        for report in from_message(message):
+            self.reports[report.name] = report
+            self.reported_at[report.name] = time.monotonic()
+
+    def _spin(self) -> None:
+        with contextlib.suppress(ExternalShutdownException, ShutdownException):
+            self._executor.spin()
+
+
+class Repeater:
+    """Calls something again and again, in a thread, while its block runs."""
+
+    def __init__(self, rate: float, send: Callable[[], None]) -> None:
+        self._period = 1.0 / rate
+        self._send = send
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> "Repeater":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self._stop.set()
+        self._thread.join(5.0)
+
+    def _run(self) -> None:
+        due = time.monotonic()
+        while not self._stop.is_set():
+            self._send()
+            due = max(due + self._period, time.monotonic())
+            self._stop.wait(due - time.monotonic())
+
+
+def bench_of(prefix: str = "") -> Iterator[Bench]:
+    """Yield a bench, for fixtures."""
+    with Bench(prefix) as bench:
+        yield bench

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.lifecycle import LifecycleNode
+from rclpy.node import Node
+from std_msgs.msg import Float64
+from std_srvs.srv import Trigger
+
+from teleop_system.ros2.executor import LeanExecutor
+
+PATIENCE = 10.0
+
+
+@pytest.fixture
+def nodes() -> Iterator[tuple[Node, Node]]:
+    rclpy.init()
+    one, other = LifecycleNode("one"), Node("other")
+    yield one, other
+    one.destroy_node()
+    other.destroy_node()
+    rclpy.try_shutdown()
+
+
+@pytest.fixture
+def executor(nodes: tuple[Node, Node]) -> Iterator[LeanExecutor]:
+    made = LeanExecutor()
+    for node in nodes:
+        made.add_node(node)
+    yield made
+    made.shutdown()
+
+
+def turn_until(executor: LeanExecutor, condition: "callable[[], bool]") -> None:  # type: ignore[valid-type]
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "it never happened"
+        executor.spin_once(0.05)
+
+
+def test_every_message_of_every_topic_arrives(
+    nodes: tuple[Node, Node], executor: LeanExecutor
+) -> None:
+    one, other = nodes
+    heard: dict[str, list[float]] = {"/a": [], "/b": [], "/c": []}
+    publishers = {}
+    for topic, values in heard.items():
+        one.create_subscription(Float64, topic, lambda m, v=values: v.append(m.data), 10)
+        publishers[topic] = other.create_publisher(Float64, topic, 10)
+    turn_until(executor, lambda: all(p.get_subscription_count() for p in publishers.values()))
+    for number in range(30):
+        for publisher in publishers.values():
+            publisher.publish(Float64(data=float(number)))
+        turn_until(executor, lambda n=number: all(len(v) > n for v in heard.values()))
+    assert all(values == [float(n) for n in range(30)] for values in heard.values())
+
+
+def test_a_subscription_that_wants_to_know_who_sent_it_is_told(
+    nodes: tuple[Node, Node], executor: LeanExecutor
+) -> None:
+    one, other = nodes
+    senders: list[bytes] = []
+    one.create_subscription(
+        Float64, "/who", lambda m, info: senders.append(info["publisher_gid"]["data"]), 10
+    )
+    publishers = [other.create_publisher(Float64, "/who", 10) for _ in range(2)]
+    turn_until(executor, lambda: all(p.get_subscription_count() for p in publishers))
+    for publisher in publishers:
+        publisher.publish(Float64())
+    turn_until(executor, lambda: len(senders) == 2)
+    assert senders[0] != senders[1]
+
+
+def test_timers_fire_until_they_are_cancelled(
+    nodes: tuple[Node, Node], executor: LeanExecutor
+) -> None:
+    fired: list[float] = []
+    timer = nodes[0].create_timer(0.01, lambda: fired.append(time.monotonic()))
+    turn_until(executor, lambda: len(fired) >= 20)
+    timer.cancel()
+    executor.spin_once(0.05)
+    count = len(fired)
+    end = time.monotonic() + 0.1
+    while time.monotonic() < end:
+        executor.spin_once(0.02)
+    assert len(fired) == count
+    assert fired[-1] - fired[0] >= 0.01 * (len(fired) - 2)
+
+
+def test_services_are_answered(nodes: tuple[Node, Node], executor: LeanExecutor) -> None:
+    one, other = nodes
+
+    def answer(_: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        response.success, response.message = True, "done"
+        return response
+
+    one.create_service(Trigger, "/ask", answer)
+    client = other.create_client(Trigger, "/ask")
+    turn_until(executor, client.service_is_ready)
+    future = client.call_async(Trigger.Request())
+    turn_until(executor, future.done)
+    assert future.result().message == "done"
+
+
+def test_what_is_created_and_destroyed_in_a_callback_is_noticed(
+    nodes: tuple[Node, Node], executor: LeanExecutor
+) -> None:
+    one, other = nodes
+    heard: list[float] = []
+    publisher = other.create_publisher(Float64, "/later", 10)
+    subscriptions: list[object] = []
+
+    def open_it() -> None:
+        timer.cancel()
+        one.destroy_timer(timer)
+        subscriptions.append(
+            one.create_subscription(Float64, "/later", lambda m: heard.append(m.data), 10)
+        )
+
+    timer = one.create_timer(0.01, open_it)
+    turn_until(executor, lambda: publisher.get_subscription_count() == 1)
+    publisher.publish(Float64(data=1.0))
+    turn_until(executor, lambda: heard == [1.0])
+    one.destroy_subscription(subscriptions.pop())
+    turn_until(executor, lambda: publisher.get_subscription_count() == 0)
+
+
+def test_an_error_in_a_callback_reaches_whoever_spins(
+    nodes: tuple[Node, Node], executor: LeanExecutor
+) -> None:
+    def fail() -> None:
+        raise ArithmeticError("on purpose")
+
+    nodes[0].create_timer(0.01, fail)
+    with pytest.raises(ArithmeticError, match="on purpose"):
+        turn_until(executor, lambda: False)
+
+
+def test_shutting_down_from_elsewhere_ends_the_spin(
+    nodes: tuple[Node, Node], executor: LeanExecutor
+) -> None:
+    threading.Timer(0.2, rclpy.shutdown).start()
+    started = time.monotonic()
+    with pytest.raises(ExternalShutdownException):
+        while True:
+            executor.spin()
+            if not rclpy.ok():
+                raise ExternalShutdownException
+    assert time.monotonic() - started < PATIENCE

@@ -1,0 +1,429 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The controllers as nodes in their own processes, with a robot and an operator stood in for."""
+
+import math
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+import rclpy
+from geometry_msgs.msg import PoseStamped, Twist
+from rcl_interfaces.msg import ParameterType
+from rcl_interfaces.srv import DescribeParameters
+from rclpy.lifecycle import TransitionCallbackReturn
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
+
+from teleop_system.interfaces import TrackerRole
+from teleop_system.modules.camera.camera_node import CameraNode
+from teleop_system.modules.hand_teleop.ros2_adapters import FINGER_JOINTS
+from teleop_system.ros2.cdr import JointStateCodec
+from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
+from tests.ros2.harness import Bench, Ear, NodeProcess, Repeater
+from tests.ros2.stand_ins import StandInOperator, StandInRobot
+
+ARM = "arm_teleop_node"
+REPORT = f"teleop/{ARM}"
+# Every node that is started gets a name of its own: DDS believes in an ended one for a while.
+MODULES = {
+    ARM: "teleop_system.modules.arm_teleop.arm_teleop_node",
+    "hand_teleop_node": "teleop_system.modules.hand_teleop.hand_teleop_node",
+    "locomotion_node": "teleop_system.modules.locomotion.locomotion_node",
+    "camera_node": "teleop_system.modules.camera.camera_node",
+}
+CAMERA = MODULES["camera_node"]
+QUIET = 0.4
+"""Time in [s] in which a node that has stopped must send nothing."""
+
+
+UNSETTLED = pytest.mark.xfail(reason="depends on when the robot's last report comes", strict=False)
+
+
+class Stage:
+    """The arm node between an operator and a robot."""
+
+    def __init__(
+        self, bench: Bench, node: NodeProcess, robot: StandInRobot, operator: StandInOperator
+    ) -> None:
+        self.bench, self.node, self.robot, self.operator = bench, node, robot, operator
+        self.right = self.commands(TopicNames.RIGHT_ARM_CMD)
+        self.left = self.commands(TopicNames.LEFT_ARM_CMD)
+
+    def commands(self, topic: str) -> Ear:
+        return self.bench.listen(JointState, topic, QoSPreset.COMMAND)
+
+    def restore(self) -> None:
+        """Bring everything back to where the operator could take over."""
+        self.operator.lost.clear()
+        self.operator.spoil.clear()
+        self.robot.is_silent = False
+        self.robot.release()
+        for transition, states in (
+            ("configure", ("unconfigured",)),
+            ("activate", ("unconfigured", "inactive")),
+        ):
+            if self.bench.state(ARM) in states:
+                assert self.bench.transition(ARM, transition)
+        self.wait_for("inputs", "fresh")
+        self.bench.wait(lambda: self.is_quiet(0.1))
+
+    def follow(self) -> None:
+        """Let the robot follow, and wait until it is commanded."""
+        self.robot.follow()
+        before = self.right.count
+        self.bench.wait(lambda: self.right.count > before + 10, self.node.log)
+
+    def wait_for(self, key: str, value: str) -> None:
+        self.bench.wait(
+            lambda: self.bench.value(key, REPORT) == value,
+            lambda: f"{key} is never {value}: {self.bench.reports.get(REPORT)}",
+        )
+
+    def is_quiet(self, span: float = QUIET) -> bool:
+        before = self.right.count
+        time.sleep(span)
+        return self.right.count == before
+
+
+@pytest.fixture(scope="module")
+def staged() -> Iterator[Stage]:
+    with Bench() as bench, StandInRobot(bench) as robot, StandInOperator(bench) as operator:
+        node = bench.start(MODULES[ARM], ARM)
+        bench.bring_up(ARM)
+        yield Stage(bench, node, robot, operator)
+        assert node.is_running, node.log()
+        assert "Traceback" not in node.log()
+
+
+@pytest.fixture
+def stage(staged: Stage) -> Stage:
+    staged.restore()
+    return staged
+
+
+def test_commands_come_only_while_the_robot_follows(stage: Stage) -> None:
+    assert stage.is_quiet()
+    stage.follow()
+    stage.wait_for("following", "true")
+    assert stage.bench.value("robot", REPORT) == "engaged"
+    stage.robot.release()
+    stage.bench.wait(lambda: stage.is_quiet(0.1))
+    assert stage.is_quiet()
+
+
+def test_commands_name_their_joints_and_carry_the_operator_s_time(stage: Stage) -> None:
+    stage.follow()
+    message = stage.right.last
+    assert list(message.name) == list(stage.robot.parts["right_arm"].joints)
+    assert len(message.position) == len(message.name)
+    sent = stage.operator.sent
+    stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
+    assert sent - 0.2 < stamp <= sent + 1e-6
+
+
+def test_the_first_command_is_where_the_robot_is(stage: Stage) -> None:
+    stage.right.clear()
+    stage.follow()
+    columns = stage.robot.parts["right_arm"].columns
+    start = stage.robot.positions[columns]
+    first = list(stage.right.messages[0].position)
+    assert max(abs(a - b) for a, b in zip(first, start, strict=True)) <= 0.002
+
+
+def test_rate_and_latency_are_told(stage: Stage) -> None:
+    stage.follow()
+    time.sleep(1.0)
+    stage.bench.wait(lambda: float(stage.bench.value("rate", REPORT)) > 80.0)
+    assert 0.0 < float(stage.bench.value("latency_p50_ms", REPORT)) < 50.0
+    assert float(stage.bench.value("compute_p99_ms", REPORT)) > 0.0
+
+
+def test_a_robot_that_falls_silent_is_no_longer_commanded(stage: Stage) -> None:
+    stage.follow()
+    stage.robot.is_silent = True
+    began = time.monotonic()
+    stage.bench.wait(lambda: stage.is_quiet(0.2), patience=5.0)
+    # Its positions count for half a second; its word for one.
+    assert stage.right.times[-1] - began < 1.0
+    stage.bench.wait(lambda: stage.bench.value("robot", REPORT) == "silent")
+
+
+@pytest.mark.parametrize(
+    ("way", "back"),
+    [
+        (("deactivate",), ("activate",)),
+        (("deactivate", "cleanup"), ("configure", "activate")),
+    ],
+)
+def test_every_way_out_of_active_stops_the_output(
+    stage: Stage, way: tuple[str, ...], back: tuple[str, ...]
+) -> None:
+    stage.follow()
+    for transition in way:
+        assert stage.bench.transition(ARM, transition)
+        assert stage.is_quiet()
+    for transition in back:
+        assert stage.bench.transition(ARM, transition)
+    stage.follow()
+
+
+def test_shutdown_stops_the_output_for_good() -> None:
+    name = "last_camera"
+    with (
+        Bench("last") as bench,
+        StandInRobot(bench) as robot,
+        StandInOperator(bench, (TrackerRole.HEAD,), 90.0),
+    ):
+        node = bench.start(CAMERA, name)
+        bench.bring_up(name)
+        head = bench.listen(JointState, TopicNames.CAMERA_PAN_TILT_CMD, QoSPreset.COMMAND)
+        robot.follow()
+        bench.wait(lambda: head.count > 10)
+        assert bench.transition(name, "shutdown")
+        before = head.count
+        time.sleep(QUIET)
+        assert head.count == before
+        assert bench.state(name) == "finalized"
+        assert node.interrupt() == 0
+        assert "Traceback" not in node.log()
+
+
+def test_a_tracker_that_falls_silent_stops_its_own_arm_only(stage: Stage) -> None:
+    stage.follow()
+    stage.operator.lost = {TrackerRole.LEFT_HAND}
+    stage.wait_for("inputs", "stale: left_hand")
+    stage.bench.wait(lambda: "stale: left_hand" in stage.bench.causes(REPORT))
+    # The other arm goes on with fresh samples, and the left one keeps its place.
+    sent = stage.operator.sent
+    stage.bench.wait(lambda: stage.right.last.header.stamp.sec >= int(sent))
+    time.sleep(0.3)
+    held = list(stage.left.last.position)
+    begin = list(stage.right.last.position)
+    time.sleep(0.5)
+    moved = max(abs(a - b) for a, b in zip(stage.right.last.position, begin, strict=True))
+    kept = max(abs(a - b) for a, b in zip(stage.left.last.position, held, strict=True))
+    assert moved > 0.003
+    assert kept < moved
+    stage.operator.lost.clear()
+    stage.wait_for("inputs", "fresh")
+    stage.bench.wait(lambda: "left_hand" not in stage.bench.causes(REPORT))
+
+
+def with_nan(values: list[float]) -> list[float]:
+    return [math.nan, *values[1:]]
+
+
+def not_unit(values: list[float]) -> list[float]:
+    return [*values[:3], 0.0, 0.0, 0.0, 2.0]
+
+
+def all_zero(values: list[float]) -> list[float]:
+    return [0.0] * len(values)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "rule"),
+    [(with_nan, "non_finite"), (not_unit, "non_unit"), (all_zero, "non_unit")],
+)
+def test_a_pose_that_is_none_is_told_and_not_followed(
+    stage: Stage, spoil: Callable[[list[float]], list[float]], rule: str
+) -> None:
+    stage.follow()
+    stage.operator.spoil = {TrackerRole.LEFT_HAND: spoil}
+    stage.bench.wait(
+        lambda: f"{rule}: left_hand" in stage.bench.causes(REPORT),
+        lambda: str(stage.bench.reports[REPORT]),
+    )
+    assert all(
+        math.isfinite(value) for message in stage.left.messages for value in message.position
+    )
+    stage.operator.spoil = {}
+    stage.bench.wait(lambda: rule not in stage.bench.causes(REPORT))
+
+
+def test_bytes_that_are_no_pose_are_left_out(stage: Stage) -> None:
+    stage.follow()
+    rival = stage.bench.publisher(PoseStamped, TopicNames.LEFT_TRACKER, QoSPreset.SENSOR_DATA)
+    with Repeater(100.0, lambda: rival.publish(b"\x00\x01\x00\x00\x07\x00\x00\x00")):
+        stage.bench.wait(lambda: int(stage.bench.value("rejected", REPORT)) > 5)
+        stage.bench.wait(lambda: "not a message" in stage.node.log())
+    assert stage.node.log().count("not a message") <= 2
+    stage.wait_for("following", "true")
+
+
+def describe(bench: Bench, node: str, name: str) -> object:
+    request = DescribeParameters.Request(names=[name])
+    (found,) = bench.call(DescribeParameters, f"/{node}/describe_parameters", request).descriptors
+    return found
+
+
+def test_parameters_say_what_they_mean_and_what_they_may_be(stage: Stage) -> None:
+    ramp = describe(stage.bench, ARM, "arm.ramp_time")
+    assert ramp.type == ParameterType.PARAMETER_DOUBLE  # type: ignore[attr-defined]
+    assert "[s]" in ramp.description  # type: ignore[attr-defined]
+    (bounds,) = ramp.floating_point_range  # type: ignore[attr-defined]
+    assert (bounds.from_value, bounds.to_value) == (0.8, 10.0)
+    assert describe(stage.bench, ARM, "arm.rate").read_only  # type: ignore[attr-defined]
+    mapping = describe(stage.bench, ARM, "arm.mapping")
+    assert "relative, absolute" in mapping.additional_constraints  # type: ignore[attr-defined]
+
+
+def test_a_parameter_changes_only_while_the_robot_does_not_follow(stage: Stage) -> None:
+    bench = stage.bench
+    assert bench.set_parameter(ARM, "arm.ramp_time", 1.5).successful
+    assert bench.get_parameter(ARM, "arm.ramp_time") == 1.5
+    stage.follow()
+    refused = bench.set_parameter(ARM, "arm.ramp_time", 1.0)
+    assert not refused.successful
+    assert "disengage first" in refused.reason
+    assert bench.get_parameter(ARM, "arm.ramp_time") == 1.5
+    stage.restore()
+    assert bench.set_parameter(ARM, "arm.ramp_time", 0.8).successful
+    stage.follow()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("arm.ramp_time", 0.1, "range"),
+        ("arm.mapping", "sideways", "arm.mapping cannot be 'sideways'"),
+        ("arm.posture", "handstand", "handstand"),
+        ("arm.gate.stale_after", 0.5, "stale_after"),
+        ("arm.rate", 50.0, "read-only"),
+    ],
+)
+def test_a_wrong_parameter_is_refused_with_the_reason(
+    stage: Stage, name: str, value: object, words: str
+) -> None:
+    before = stage.bench.get_parameter(ARM, name)
+    refused = stage.bench.set_parameter(ARM, name, value)
+    assert not refused.successful
+    assert words in refused.reason
+    assert stage.bench.get_parameter(ARM, name) == before
+
+
+def test_calibration_needs_an_operator_who_stands_still_and_a_robot_that_does_too(
+    stage: Stage,
+) -> None:
+    stage.operator.spoil = {TrackerRole.RIGHT_HAND: _at_rest}
+    time.sleep(1.2)
+    answer = stage.bench.trigger(TopicNames.CALIBRATE)
+    # The stand-in does not know the A-pose, so the fit is told, and told to be bad.
+    assert "residual" in answer.message
+    stage.operator.spoil = {TrackerRole.RIGHT_HAND: _shaking}
+    time.sleep(1.2)
+    answer = stage.bench.trigger(TopicNames.CALIBRATE)
+    assert not answer.success
+    assert "stand still" in answer.message
+    stage.operator.spoil = {}
+    stage.follow()
+    answer = stage.bench.trigger(TopicNames.CALIBRATE)
+    assert not answer.success
+    assert "disengage first" in answer.message
+
+
+def _at_rest(values: list[float]) -> list[float]:
+    return [0.4, *values[1:]]
+
+
+def _shaking(values: list[float]) -> list[float]:
+    return [0.4 + 0.05 * math.sin(20.0 * time.time()), *values[1:]]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        ({"overrides": ["camera.ramp_tme=1.0"]}, "ramp_tme"),
+        ({"camera.ramp_tme": 1.0}, "ramp_tme"),
+        ({"camera.ramp_time": 0.1}, "ramp_time"),
+        ({"camera.ramp_time": "fast"}, "ramp_time"),
+        ({"overrides": ["robot.name=no_such_robot"]}, "no_such_robot"),
+    ],
+)
+def test_a_wrong_start_fails_with_the_reason_and_does_not_crash(
+    parameters: dict[str, object], words: str
+) -> None:
+    rclpy.init()
+    try:
+        given = [Parameter(key, value=value) for key, value in parameters.items()]
+        node = CameraNode(parameter_overrides=given)
+        said: list[str] = []
+        node.get_logger().error = said.append
+        assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+        assert words in said[0]
+        assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
+        node.destroy_node()
+    finally:
+        rclpy.try_shutdown()
+
+
+@UNSETTLED
+def test_a_parameter_of_the_start_takes_precedence_and_survives_cleanup() -> None:
+    parameters = {"camera.ramp_time": 2.0, "camera.rate": 60.0, "overrides": ["camera.jerk=50.0"]}
+    name = "tuned_camera"
+    with Bench() as bench:
+        bench.start(CAMERA, name, **parameters)
+        bench.bring_up(name)
+        assert bench.get_parameter(name, "camera.jerk") == 50.0
+        assert bench.set_parameter(name, "camera.ramp_time", 3.0).successful
+        for transition in ("deactivate", "cleanup", "configure"):
+            assert bench.transition(name, transition)
+        assert bench.get_parameter(name, "camera.ramp_time") == 2.0
+        assert bench.get_parameter(name, "camera.rate") == 60.0
+
+
+@UNSETTLED
+def test_hand_base_and_head_follow_too_and_a_glove_of_19_angles_is_told() -> None:
+    others = {f"other_{name}": module for name, module in MODULES.items() if name != ARM}
+    with Bench("rest") as bench, StandInRobot(bench) as robot, StandInOperator(bench):
+        for name, module in others.items():
+            bench.start(module, name)
+        for name in others:
+            bench.bring_up(name)
+        codec, short = JointStateCodec(FINGER_JOINTS), JointStateCodec(FINGER_JOINTS[:19])
+        gloves = {
+            side: bench.publisher(JointState, TopicNames.hand_joints(side), QoSPreset.SENSOR_DATA)
+            for side in ("left", "right")
+        }
+        spoilt = []
+
+        def send_gloves() -> None:
+            for side, glove in gloves.items():
+                bad = side in spoilt
+                angles = [0.3] * (19 if bad else 20)
+                glove.publish((short if bad else codec).encode(time.time(), angles))
+
+        hand = bench.listen(JointState, TopicNames.LEFT_HAND_CMD, QoSPreset.COMMAND)
+        head = bench.listen(JointState, TopicNames.CAMERA_PAN_TILT_CMD, QoSPreset.COMMAND)
+        base = bench.listen(Twist, TopicNames.BASE_CMD_VEL, QoSPreset.COMMAND)
+        with Repeater(100.0, send_gloves):
+            for name in others:
+                bench.wait(lambda name=name: bench.value("inputs", f"teleop/{name}") == "fresh")
+            assert not (hand.count or head.count or base.count)
+            robot.follow()
+            bench.wait(lambda: min(hand.count, head.count, base.count) > 10)
+            assert list(head.last.name) == list(robot.parts["head"].joints)
+            assert list(hand.last.name) == list(robot.parts["left_hand"].joints)
+            spoilt.append("left")
+            report = "teleop/other_hand_teleop_node"
+            bench.wait(lambda: "wrong_shape: left_fingers" in bench.causes(report))
+            assert bench.value("inputs", report) == "stale: left_fingers"
+            spoilt.clear()
+            bench.wait(lambda: "left_fingers" not in bench.causes(report))
+
+
+def test_a_prefix_keeps_two_robots_apart() -> None:
+    name = "blue_camera"
+    with (
+        Bench("blue") as blue,
+        Bench() as plain,
+        StandInRobot(blue) as robot,
+        StandInOperator(blue, (TrackerRole.HEAD,), 90.0),
+    ):
+        blue.start(CAMERA, name)
+        blue.bring_up(name)
+        mine = blue.listen(JointState, TopicNames.CAMERA_PAN_TILT_CMD, QoSPreset.COMMAND)
+        other = plain.listen(JointState, TopicNames.CAMERA_PAN_TILT_CMD, QoSPreset.COMMAND)
+        robot.follow()
+        blue.wait(lambda: mine.count > 10)
+        assert other.count == 0

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Single joints move as fast as Ruckig, an independent library, says they can."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import ruckig
+from numpy.typing import NDArray
+
+from teleop_system.runtime.safety.motion import kernels
+from teleop_system.utils.compiled import IS_COMPILED
+
+Array = NDArray[np.float64]
+
+CASES = 100_000 if os.environ.get("TELEOP_FULL") else 10_000
+STEP = 0.01
+
+
+def random_cases(count: int) -> tuple[Array, Array, Array, Array]:
+    """Motions (3, N), limits (2, N), speeds (N,) and aims (N,) of all sorts."""
+    random = np.random.default_rng(3)
+    largest = random.uniform(2.0, 50.0, count)
+    jerk = largest * random.uniform(5.0, 30.0, count)
+    speeds = random.uniform(0.3, 4.0, count)
+    acceleration = random.uniform(-1.0, 1.0, count) * largest
+    # Only what can come to be: a speed that stays within its limit while the acceleration fades.
+    room = np.maximum(speeds - 0.5 * acceleration**2 / jerk, 0.0)
+    acceleration *= room > 0.0
+    velocity = random.uniform(-1.0, 1.0, count) * room
+    velocity, acceleration = velocity * (random.random(count) > 0.1), acceleration
+    motion = np.stack([random.normal(size=count), velocity, acceleration])
+    limits = np.stack([largest, jerk])
+    rest = np.empty(count)
+    kernels.rest(motion, limits, rest)
+    # Near the place of rest, and far from it: every order of magnitude has cases of its own.
+    aims = rest + random.normal(size=count) * 10.0 ** random.uniform(-9.0, 0.5, count)
+    return motion, limits, speeds, aims
+
+
+def test_a_step_is_that_of_the_fastest_motion() -> None:
+    motion, limits, speeds, aims = random_cases(CASES)
+    ours = np.empty_like(motion)
+    kernels.follow(motion, limits, aims, speeds, STEP, ours)
+    judge, given = ruckig.Ruckig(1, STEP), ruckig.InputParameter(1)
+    output = ruckig.OutputParameter(1)
+    given.target_velocity = given.target_acceleration = [0.0]
+    theirs = np.empty_like(motion)
+    for case in range(CASES):
+        p, v, a = motion[:, case].tolist()
+        given.current_position, given.current_velocity, given.current_acceleration = [p], [v], [a]
+        given.target_position, given.max_velocity = [aims[case]], [speeds[case]]
+        given.max_acceleration, given.max_jerk = [limits[0, case]], [limits[1, case]]
+        judge.reset()
+        assert judge.update(given, output) in (ruckig.Result.Working, ruckig.Result.Finished)
+        theirs[:, case] = (
+            output.new_position[0],
+            output.new_velocity[0],
+            output.new_acceleration[0],
+        )
+    # Ruckig finds roots to within about this much.
+    np.testing.assert_allclose(ours[0], theirs[0], rtol=0.0, atol=1e-12)
+    np.testing.assert_allclose(ours[1], theirs[1], rtol=0.0, atol=1e-7)
+
+
+def test_joints_end_at_their_aims_and_stay_there_to_the_last_bit() -> None:
+    motion, limits, speeds, aims = random_cases(500)
+    for _ in range(3000):
+        new = np.empty_like(motion)
+        kernels.follow(motion, limits, aims, speeds, STEP, new)
+        motion = new
+    np.testing.assert_array_equal(motion[0], aims)
+    assert not motion[1:].any()
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="Numba is not installed")
+def test_interpreted_kernels_give_the_same_result_to_the_last_bit() -> None:
+    code = f"import {__name__} as test; test.print_steps()"
+    interpreted = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert interpreted == steps_as_text()
+
+
+def steps_as_text() -> str:
+    motion, limits, speeds, aims = random_cases(300)
+    steps = np.empty_like(motion)
+    kernels.follow(motion, limits, aims, speeds, STEP, steps)
+    return steps.tobytes().hex()
+
+
+def print_steps() -> None:
+    sys.stdout.write(steps_as_text())
+
+
+def test_the_estimated_motion_of_commands_is_that_of_a_low_pass() -> None:
+    given = np.array([[0.01, 5.0], [0.5, 0.0], [100.0, 0.0]])
+    ranges = np.array([[-1.0, -1.0], [1.0, 1.0], [2.0, 2.0], [10.0, 10.0]])
+    motion, beyond = np.zeros((3, 2)), np.zeros((1, 2))
+    assert kernels.take_wishes(given, ranges, motion, beyond)
+    # Half of 1 rad/s; the change of velocity within a period is clipped to 10 rad/s², and halved.
+    np.testing.assert_allclose(motion[:, 0], [0.01, 0.5, 5.0])
+    # No new command: its position is clipped, its motion left alone.
+    np.testing.assert_allclose(motion[:, 1], [1.0, 0.0, 0.0])
+    np.testing.assert_allclose(beyond[0], [0.0, 4.0])

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from teleop_system.exceptions import InvalidValueError
+from teleop_system.robots import load_robot
+from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
+from teleop_system.simulators.sim_camera_stream import SimCameraStream
+from teleop_system.testing import CameraStreamSuite
+from tests.modules.camera.streaming.scenes import wait_for
+
+ROBOT = load_robot("rby1")
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Iterator[MuJoCoSimulator]:
+    found = MuJoCoSimulator()
+    config = {"mjcf_path": ROBOT.mjcf, "keyframe": "ready", "scene": "table"}
+    found.initialize({**config, "width": 160, "height": 120})
+    yield found
+    found.shutdown()
+
+
+class TestSimCameraStream(CameraStreamSuite):
+    """The simulated head is a camera like any other."""
+
+    @pytest.fixture(autouse=True)
+    def world(self, simulator: MuJoCoSimulator) -> None:
+        self._simulator = simulator
+
+    def create(self) -> SimCameraStream:
+        return SimCameraStream(self._simulator, ROBOT)
+
+
+def test_frames_are_stamped_with_when_the_scene_was_so(simulator: MuJoCoSimulator) -> None:
+    camera = SimCameraStream(simulator, ROBOT, fps=60.0)
+    assert camera.initialize()
+    stamps = []
+    for _ in range(5):
+        frame = camera.wait_rgbd(stamps[-1] if stamps else float("nan"), 5.0)
+        assert frame is not None
+        assert 0.0 <= time.monotonic() - frame.timestamp < 3.0
+        stamps.append(frame.timestamp)
+    assert stamps == sorted(set(stamps))
+    camera.shutdown()
+
+
+def test_the_neck_turns_the_camera_and_the_picture(simulator: MuJoCoSimulator) -> None:
+    camera = SimCameraStream(simulator, ROBOT, drives_physics=True)
+    assert camera.initialize()
+    before = camera.get_rgbd()
+    camera.set_orientation(0.4, 0.3)
+    assert wait_for(lambda: np.allclose(camera.get_orientation(), (0.4, 0.3), atol=0.02), 20.0)
+    last = camera.get_rgbd().timestamp
+    after = camera.wait_rgbd(last, 5.0)
+    assert after is not None
+    ahead = after.extrinsics[:3, 2]
+    # The body gives way a little to the head that turns upon it.
+    assert np.arctan2(ahead[1], ahead[0]) == pytest.approx(0.4, abs=0.06)
+    assert np.abs(after.rgb.astype(int) - before.rgb).mean() > 2.0
+    camera.shutdown()
+
+
+def test_physics_never_waits_for_a_picture(simulator: MuJoCoSimulator) -> None:
+    camera = SimCameraStream(simulator, ROBOT, fps=200.0)
+    assert camera.initialize()
+    lengths = []
+    for _ in range(200):
+        begun = time.thread_time()
+        simulator.step()
+        lengths.append(time.thread_time() - begun)
+    camera.shutdown()
+    # A picture takes tens of milliseconds of somebody's time; none of it is physics'.
+    assert np.median(lengths) < 2e-3
+
+
+@pytest.mark.parametrize("angles", [(np.nan, 0.0), (0.0, np.inf)])
+def test_angles_that_are_no_numbers_are_refused(
+    simulator: MuJoCoSimulator, angles: tuple[float, float]
+) -> None:
+    with pytest.raises(InvalidValueError, match="finite"):
+        SimCameraStream(simulator, ROBOT).set_orientation(*angles)
+
+
+def test_an_unknown_camera_cannot_be_had(
+    simulator: MuJoCoSimulator, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert SimCameraStream(simulator, ROBOT, camera="tail").initialize() is False
+    assert "tail" in caplog.text

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Distances of capsules and boxes on links agree with those of Pinocchio's library."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from teleop_system.robots import load_robot
+from teleop_system.runtime.safety.parts import RobotParts
+from teleop_system.solvers import link_kernels
+from teleop_system.solvers.clearance import Clearance
+
+
+@pytest.mark.parametrize("name", ["rby1", "rby1_dg5f"])
+def test_distances_are_those_of_the_library_at_any_posture(name: str) -> None:
+    robot = load_robot(name)
+    parts = RobotParts(robot)
+    clearance = Clearance(robot, parts.joints)
+    random = np.random.default_rng(0)
+    geometry, placed = clearance._geometry, clearance._placed
+    for _ in range(100):
+        joints = random.uniform(parts.lower, parts.upper)
+        ours = clearance.all(joints)
+        configuration = clearance._configuration(joints)
+        pin.computeDistances(clearance._model, clearance._data, geometry, placed, configuration)
+        theirs = np.array([result.min_distance for result in placed.distanceResults])
+        # The library searches where a shape is a box, and is no nearer to the truth than this.
+        np.testing.assert_allclose(ours, theirs, rtol=0.0, atol=1e-5)
+
+
+def test_most_pairs_need_no_library() -> None:
+    robot = load_robot("rby1")
+    parts = RobotParts(robot)
+    clearance = Clearance(robot, parts.joints)
+    pose = robot.pose(robot.initial_pose)
+    joints = np.array([pose[joint] for joint in parts.joints])
+    distances, _ = clearance._shapes.measure(np.arange(clearance.count), joints)
+    assert np.isfinite(distances).mean() > 0.9
+
+
+@pytest.mark.parametrize(
+    ("p", "d", "q", "e", "distance"),
+    [
+        ([0, 0, 0], [1, 0, 0], [0.5, 1, -1], [0, 0, 2], 1.0),  # They cross, one above the other.
+        ([0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 0], 1.0),  # Parallel.
+        ([0, 0, 0], [1, 0, 0], [3, 0, 0], [1, 0, 0], 2.0),  # In line.
+        ([0, 0, 0], [1, 0, 0], [2, 1, 0], [0, 1, 0], 2.0**0.5),  # End to end.
+        ([0, 0, 0], [0, 0, 0], [1, 1, 0], [0, 0, 0], 2.0**0.5),  # Two points.
+        ([0, 0, 0], [0, 0, 0], [1, -1, 0], [0, 2, 0], 1.0),  # A point and a segment.
+        ([0, 0, 0], [1, 0, 0], [0.5, 0, 0], [0, 1, 0], 0.0),  # They touch.
+    ],
+)
+def test_segments_are_as_far_apart_as_a_drawing_shows(
+    p: list[float], d: list[float], q: list[float], e: list[float], distance: float
+) -> None:
+    vectors = [np.array(v, dtype=np.float64) for v in (p, d, q, e)]
+    assert link_kernels.segments_apart(*vectors) == pytest.approx(distance, abs=1e-12)
+
+
+def test_a_segment_is_as_far_from_a_box_as_its_nearest_sample() -> None:
+    random = np.random.default_rng(1)
+    shares = np.linspace(0.0, 1.0, 2001)[:, None]
+    for _ in range(300):
+        half = random.uniform(0.05, 0.5, 3)
+        p, d = random.uniform(-1.5, 1.5, (2, 3))
+        points = p + shares * d
+        sampled = np.linalg.norm(np.maximum(np.abs(points) - half, 0.0), axis=1).min()
+        found = link_kernels.segment_from_box(p, d, half)
+        assert found <= sampled + 1e-12
+        assert found == pytest.approx(sampled, abs=1e-3)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pytest
+
+from teleop_system.exceptions import ConfigError
+from teleop_system.interfaces import Pose6D
+from teleop_system.solvers import ChainConfig
+from teleop_system.solvers.motion_bounds import JointLimitArrays
+from teleop_system.solvers.options import SolverOptions
+from teleop_system.solvers.qp_ik_solver import QPIKSolver
+from teleop_system.solvers.regularization import Regularization
+from tests.solvers.rby1 import ACCELERATION, DT, FRAMES, READY, Oracle, create
+
+CALM = {"damping": 5e-3, "inertia": 2e-2, "acceleration_share": 0.7}
+HANDS_FIRST = {
+    name: ChainConfig(frame, 0.5, 0.3) if name == "torso" else ChainConfig(frame)
+    for name, frame in FRAMES.items()
+}
+
+
+def limits(acceleration: float = 10.0) -> JointLimitArrays:
+    ones = np.ones(2)
+    return JointLimitArrays(-ones, ones, ones, acceleration * ones)
+
+
+def terms(joints: list[float], last: list[float], **options: float) -> tuple[list, list]:
+    quiet = {"damping": 0.0, "posture_weight": 0.0, **options}
+    regularization = Regularization(limits(), SolverOptions(**quiet))
+    regularization.set_period(DT)
+    regularization.update(np.array(joints), np.array(last), np.zeros(2))
+    return regularization.prices.tolist(), regularization.pull.tolist()
+
+
+def test_inertia_pulls_towards_the_last_step() -> None:
+    prices, pull = terms([0.0, 0.0], [0.01, -0.02], inertia=0.5)
+    assert prices == [0.5, 0.5]
+    np.testing.assert_allclose(pull, [0.005, -0.01])
+
+
+def test_joints_that_accelerate_slowly_pay_more_for_it() -> None:
+    regularization = Regularization(limits(5.0), SolverOptions(inertia=0.5, damping=0.0))
+    regularization.set_period(DT)
+    regularization.update(np.zeros(2), np.zeros(2), np.zeros(2))
+    np.testing.assert_allclose(regularization.prices, 2.0, atol=1e-4)
+
+
+def test_limits_push_back_within_their_margin_only() -> None:
+    prices, pull = terms([0.85, -0.95], [0.0, 0.0], limit_weight=1.0, limit_margin=0.2)
+    np.testing.assert_allclose(pull, [-0.05 * 2.0 * DT, 0.15 * 2.0 * DT])
+    np.testing.assert_allclose(prices, [0.25, 0.75])
+    assert terms([0.7, -0.7], [0.0, 0.0], limit_weight=1.0) == ([0.0, 0.0], [0.0, 0.0])
+
+
+def quickest(oracle: Oracle, **options: object) -> float:
+    """Return the largest acceleration on the way of a hand along its own stretched arm."""
+    solver, joints, path = create(QPIKSolver, chains=HANDS_FIRST, **options), READY, [READY]
+    start = oracle.poses(READY)
+    for tick in range(200):
+        ahead = 0.2 * (1.0 - np.cos(np.pi * tick * DT))
+        place = start["right_arm"].position + np.array([ahead, 0.0, 0.0])
+        target = {**start, "right_arm": Pose6D(place, start["right_arm"].orientation)}
+        joints = solver.solve_multi(target, joints, DT).joint_positions
+        path.append(joints)
+    return float((np.abs(np.diff(path, 2, axis=0)) / DT**2 / ACCELERATION).max())
+
+
+def test_a_stretched_arm_moves_calmly(oracle: Oracle) -> None:
+    assert quickest(oracle) > 0.95, "the course was too easy"
+    assert quickest(oracle, **CALM) <= 0.7 + 1e-6
+
+
+@pytest.mark.parametrize("share", [0.0, 1.1, -0.5])
+def test_a_share_of_the_acceleration_is_a_share(share: float) -> None:
+    with pytest.raises(ConfigError, match="acceleration_share"):
+        SolverOptions(acceleration_share=share)

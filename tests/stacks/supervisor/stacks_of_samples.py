@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stacks of small nodes, the supervisor that runs them, and how to look at it from outside."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+
+from teleop_system.stacks.description import Member, NodeKind, Stack, Stage
+from teleop_system.stacks.options import Option, Target
+from teleop_system.stacks.plan import StackPlan, make_plan
+from teleop_system.stacks.supervisor.display import PlainDisplay
+from teleop_system.stacks.supervisor.policy import SupervisionPolicy
+from teleop_system.stacks.supervisor.supervisor import RunOptions, Supervisor
+
+MODULE = "tests.stacks.supervisor.sample_node"
+ROOT = Path(__file__).resolve().parents[3]
+POLICY = SupervisionPolicy(backoff=0.1, max_restarts=2, interrupt=0.6, terminate=0.3)
+
+
+def sample_plan(**texts: str) -> StackPlan:
+    """Return three small nodes; options go to the second, the module."""
+    kinds = [
+        NodeKind(name, MODULE, "SampleNode", stage, "")
+        for name, stage in (
+            ("robot_a", Stage.ROBOT),
+            ("module_b", Stage.MODULES),
+            ("operator_c", Stage.OPERATOR),
+        )
+    ]
+    only = ("module_b",)
+    options = [
+        Option("dies", "", "", targets=(Target("dies", only),)),
+        Option("faults", "", "", targets=(Target("faults", only),)),
+        Option("parent_of", "", "", targets=(Target("parent_of", only),)),
+        Option("refusals", 0, "", kind="int", targets=(Target("refusals", only),)),
+        Option("number", 0, "", kind="int", targets=(Target("number"),)),
+        Option("slow", 0.0, "", kind="float", targets=(Target("slow", only),)),
+        Option("chatter", 0.0, "", kind="float", targets=(Target("chatter", only),)),
+        Option("stubborn", False, "", kind="bool", targets=(Target("stubborn", only),)),
+    ]
+    stack = Stack(
+        "samples",
+        "",
+        tuple(Member(kind) for kind in kinds),
+        {option.name: option for option in options},
+    )
+    return make_plan(stack, texts)
+
+
+def main() -> None:
+    """Run the samples: `… DURATION name=value...`, 0 for until a signal comes."""
+    duration = float(sys.argv[1]) or None
+    texts = dict(text.split("=") for text in sys.argv[2:])
+    console = Console(width=200)
+    options = RunOptions(duration=duration, policy=POLICY)
+    sys.exit(Supervisor(sample_plan(**texts), PlainDisplay(console), options).run())
+
+
+class Running:
+    """The samples under their supervisor, in a process of their own."""
+
+    def __init__(self, duration: float = 0.0, **texts: str) -> None:
+        self.process = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "tests.stacks.supervisor.stacks_of_samples",
+                str(duration),
+                *(f"{name}={text}" for name, text in texts.items()),
+            ],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        assert self.process.stdout is not None
+        os.set_blocking(self.process.stdout.fileno(), False)
+        self.output = ""
+
+    def __enter__(self) -> "Running":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(10.0)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+    def read(self) -> str:
+        """Return all that it has said so far."""
+        assert self.process.stdout is not None
+        data = self.process.stdout.read() or b""
+        self.output += data.decode(errors="replace")
+        return self.output
+
+    def wait_for(self, pattern: str, timeout: float = 40.0) -> None:
+        """Wait until it has said something."""
+        wait_until(lambda: re.search(pattern, self.read()) is not None, timeout, self.read)
+
+    def end(self, timeout: float = 40.0) -> int:
+        """Wait until it ends, and return its exit code."""
+        wait_until(lambda: self.process.poll() is not None, timeout, self.read)
+        self.read()
+        return self.process.returncode
+
+    def children(self) -> dict[str, int]:
+        """Return the numbers of its nodes' processes, by name."""
+        found = {}
+        for pid in children_of(self.process.pid):
+            match = re.search(r"__node:=(\w+)", command_of(pid))
+            if match is not None:
+                found[match.group(1)] = pid
+        return found
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal to the supervisor."""
+        self.process.send_signal(number)
+
+
+def wait_until(
+    condition: Callable[[], bool], timeout: float, context: Callable[[], object] = str
+) -> None:
+    """Wait until something is so; fail with the context where it never is."""
+    until = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < until, f"not within {timeout} s: {context()}"
+        time.sleep(0.02)
+
+
+def children_of(parent: int) -> list[int]:
+    """Return the processes that a process has started and that still run."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[1]) == parent and fields[0] != "Z":
+                found.append(int(entry.name))
+    return found
+
+
+def command_of(pid: int) -> str:
+    """Return the command line of a process; "" where it is gone."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        return ""
+
+
+def is_running(pid: int) -> bool:
+    """Tell whether a process runs; one that only waits to be buried does not."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return text.rpartition(")")[2].split()[0] != "Z"
+
+
+if __name__ == "__main__":
+    main()

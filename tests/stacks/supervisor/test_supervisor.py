@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The supervisor with real processes, real lifecycle nodes, and real signals."""
+
+import os
+import re
+import signal
+import time
+
+import pytest
+
+from tests.stacks.supervisor.stacks_of_samples import (
+    Running,
+    children_of,
+    is_running,
+    wait_until,
+)
+
+
+def test_nodes_come_up_in_order_and_a_stack_ends_by_itself() -> None:
+    with Running(duration=0.5) as stack:
+        assert stack.end() == 0
+    said = re.findall(r"(\w+) is active", stack.output)
+    assert said == ["robot_a", "module_b", "operator_c"]
+    assert "all 3 nodes up" in stack.output
+    assert "Traceback" not in stack.output
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_takes_everything_down_in_time_and_in_silence(number: signal.Signals) -> None:
+    with Running() as stack:
+        stack.wait_for("all 3 nodes up")
+        children = stack.children()
+        began = time.monotonic()
+        stack.signal(number)
+        assert stack.end() == 0
+        took = time.monotonic() - began
+    assert len(children) == 3
+    assert not any(is_running(pid) for pid in children.values())
+    assert took < 3.0
+    assert "Traceback" not in stack.output and "killed" not in stack.output
+
+
+def test_a_signal_while_nodes_are_starting_is_heeded_in_silence() -> None:
+    with Running() as stack:
+        wait_until(lambda: len(stack.children()) == 3, 20.0, stack.read)
+        children = stack.children()
+        stack.signal(signal.SIGINT)
+        assert stack.end() == 0
+    assert not any(is_running(pid) for pid in children.values())
+    assert "Traceback" not in stack.output
+
+
+def test_a_node_that_is_killed_comes_back_and_the_others_stay() -> None:
+    with Running() as stack:
+        stack.wait_for("all 3 nodes up")
+        before = stack.children()
+        for name in before:
+            os.kill(stack.children()[name], signal.SIGKILL)
+            stack.wait_for(f"{name} was ended by SIGKILL; will be tried again")
+            stack.wait_for(f"{name} is active again")
+        after = stack.children()
+    assert set(after) == set(before)
+    assert all(after[name] != before[name] for name in before)
+
+
+def test_a_node_that_hangs_in_configuring_does_not_hold_up_the_end() -> None:
+    with Running(slow="30") as stack:
+        stack.wait_for("robot_a is active")
+        began = time.monotonic()
+        stack.signal(signal.SIGINT)
+        assert stack.end() == 0
+        assert time.monotonic() - began < 3.0
+
+
+def test_a_node_that_dies_again_and_again_is_given_up_and_said_so() -> None:
+    with Running(dies="configure") as stack:
+        assert stack.end() == 1
+    assert stack.output.count("module_b ended with exit code 7; will be tried again") == 2
+    assert "module_b ended with exit code 7; given up" in stack.output
+    assert "operator_c is active" not in stack.output
+    assert "robot_a is active" in stack.output
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        ({"refusals": "1"}, "module_b could not configure; will be tried again"),
+        ({"faults": "configure"}, "module_b .*; will be tried again"),
+    ],
+)
+def test_a_node_that_fails_to_configure_is_asked_again(texts: dict[str, str], said: str) -> None:
+    with Running(duration=0.2, **texts) as stack:
+        assert stack.end() == 0
+    assert len(re.findall(said, stack.output)) == 1
+    assert "module_b is active again" in stack.output
+
+
+def test_a_process_that_ignores_signals_is_killed_with_its_children() -> None:
+    with Running(stubborn="true", parent_of="something") as stack:
+        stack.wait_for("all 3 nodes up")
+        stubborn = stack.children()["module_b"]
+        grandchildren = children_of(stubborn)
+        stack.signal(signal.SIGINT)
+        assert stack.end() == 0
+    assert grandchildren
+    assert "module_b did not end when asked, and was killed" in stack.output
+    wait_until(lambda: not any(is_running(pid) for pid in (stubborn, *grandchildren)), 2.0)
+
+
+def test_nodes_die_with_a_supervisor_that_is_killed() -> None:
+    with Running() as stack:
+        stack.wait_for("all 3 nodes up")
+        children = list(stack.children().values())
+        stack.signal(signal.SIGKILL)
+        wait_until(lambda: not any(is_running(pid) for pid in children), 3.0)
+    assert len(children) == 3
+
+
+def test_a_stack_that_runs_already_is_not_started_twice() -> None:
+    with Running() as stack:
+        stack.wait_for("all 3 nodes up")
+        with Running() as second:
+            assert second.end() not in (0, None)
+        assert re.search(r"/(module_b|operator_c|robot_a) runs already", second.output)
+        assert stack.process.poll() is None
+
+
+def test_a_chattering_node_is_cut_short() -> None:
+    with Running(duration=3.0, chatter="100") as stack:
+        assert stack.end() == 0
+    lines = [line for line in stack.output.splitlines() if "chatter" in line]
+    assert 60 <= len(lines) <= 60 + 1.5 * 6
+    assert "other lines)" in lines[-1]

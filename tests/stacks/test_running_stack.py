@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole simulated stack under its launcher: it moves, survives deaths, and ends cleanly."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sensor_msgs.msg import JointState
+
+from teleop_system.stacks.catalogue import NODES, STACKS
+from teleop_system.stacks.plan import make_plan
+from teleop_system.stacks.topic_table import SERVICES, TOPICS
+from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
+from tests.ros2.harness import Bench, Ear
+from tests.stacks.supervisor.stacks_of_samples import (
+    children_of,
+    command_of,
+    is_running,
+    wait_until,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 90.0
+"""How long to wait for a stack in [s]; other tests load the machine."""
+FASTEST = 4.0
+"""No joint of the robot is allowed to move faster in [rad/s]."""
+# All of them take minutes; these are one of each stage.
+VICTIMS = ("mujoco_bridge", "arm_teleop_node", "dummy_tracker_pub")
+NODE_NAMES = [node.kind.executable for node in make_plan(STACKS["teleop_sim_full"]).nodes]
+
+
+class LaunchedStack:
+    """`teleop launch` in a process of its own."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "teleop_system.cli", "launch", *arguments],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        assert self.process.stdout is not None
+        os.set_blocking(self.process.stdout.fileno(), False)
+        self.output = ""
+
+    def read(self) -> str:
+        assert self.process.stdout is not None
+        self.output += (self.process.stdout.read() or b"").decode(errors="replace")
+        return self.output
+
+    def wait_for(self, pattern: str, count: int = 1) -> None:
+        wait_until(lambda: len(re.findall(pattern, self.read())) >= count, PATIENCE, self.read)
+
+    def children(self) -> dict[str, int]:
+        pids = children_of(self.process.pid)
+        names = {pid: re.search(r"__node:=(\w+)", command_of(pid)) for pid in pids}
+        return {match.group(1): pid for pid, match in names.items() if match is not None}
+
+    def interrupt(self) -> tuple[int, float]:
+        """Press Ctrl-C; return the exit code and how long the end took in [s]."""
+        began = time.monotonic()
+        self.process.send_signal(signal.SIGINT)
+        wait_until(lambda: self.process.poll() is not None, PATIENCE, self.read)
+        self.read()
+        return self.process.returncode, time.monotonic() - began
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.interrupt()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def stack() -> Iterator[LaunchedStack]:
+    launched = LaunchedStack("teleop_sim_full", "--no-self-test")
+    try:
+        launched.wait_for("all 8 nodes up")
+        launched.wait_for("engaged: the operator took control")
+        yield launched
+    finally:
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def bench(stack: LaunchedStack) -> Iterator[Bench]:
+    with Bench() as made:
+        yield made
+
+
+def hear(bench: Bench, topic: str) -> Ear:
+    """Listen to joints on a topic."""
+    return bench.listen(JointState, topic, QoSPreset.SENSOR_DATA)
+
+
+def is_following(bench: Bench) -> bool:
+    report = bench.reports.get("teleop/robot")
+    return report is not None and report.values.get("following") == "true"
+
+
+def positions(ear: Ear) -> Any:
+    return np.array([message.position for message in ear.messages])
+
+
+def test_the_robot_follows_its_operator(bench: Bench) -> None:
+    ear = hear(bench, TopicNames.JOINT_STATES)
+    bench.wait(lambda: is_following(bench), patience=PATIENCE)
+
+    def arms_have_moved() -> bool:
+        if ear.count < 50:
+            return False
+        arms = [index for index, name in enumerate(ear.last.name) if "_arm_" in name]
+        return bool(np.ptp(positions(ear)[:, arms], axis=0).max() > 0.03)
+
+    bench.wait(arms_have_moved, patience=PATIENCE)
+    assert len(ear.last.name) == len(ear.last.position) == len(set(ear.last.name))
+
+
+@pytest.mark.parametrize("row", TOPICS, ids=lambda row: row.name)
+def test_a_topic_is_as_the_table_says(bench: Bench, row: Any) -> None:
+    pattern = re.compile(row.name.replace("*", r"\w+"))
+    present = dict(bench.node.get_topic_names_and_types())
+    names = [name for name in present if pattern.fullmatch(name)]
+    expected = {
+        end: {node for node in getattr(row, end) if node in NODE_NAMES}
+        for end in ("publishers", "subscribers")
+    }
+    is_camera = "camera_fps" in row.rate
+    if is_camera or not (expected["publishers"] or expected["subscribers"]):
+        assert is_camera or not names
+        return
+    assert names, f"nobody knows {row.name}"
+    profile = get_qos_profile(row.qos)
+    for name in names:
+        assert present[name] == [row.type]
+        ends = {
+            "publishers": bench.node.get_publishers_info_by_topic(name),
+            "subscribers": bench.node.get_subscriptions_info_by_topic(name),
+        }
+        for end, infos in ends.items():
+            ours = [info for info in infos if info.node_name in NODES]
+            found = {info.node_name for info in ours}
+            # Controllers listen to the targets only while they need them.
+            assert (
+                found <= expected[end]
+                if name == TopicNames.JOINT_TARGETS
+                else found == expected[end]
+            )
+            for info in ours:
+                assert info.qos_profile.reliability == profile.reliability
+                assert info.qos_profile.durability == profile.durability
+
+
+def test_services_are_as_the_table_says(bench: Bench) -> None:
+    present = dict(bench.node.get_service_names_and_types())
+    for row in SERVICES:
+        if row.server in NODE_NAMES:
+            assert present[row.name] == ["std_srvs/srv/Trigger"]
+            served = dict(bench.node.get_service_names_and_types_by_node(row.server, "/"))
+            assert row.name in served
+
+
+@pytest.mark.parametrize("name", NODE_NAMES if os.environ.get("TELEOP_FULL") else VICTIMS)
+def test_a_node_that_is_killed_comes_back_and_the_robot_follows_again(
+    stack: LaunchedStack, bench: Bench, name: str
+) -> None:
+    bench.wait(lambda: is_following(bench), patience=PATIENCE)
+    ear = hear(bench, TopicNames.JOINT_TARGETS)
+    before = stack.read().count(f"{name} is active again")
+    os.kill(stack.children()[name], signal.SIGKILL)
+    stack.wait_for(f"{name} is active again", before + 1)
+    bench.wait(lambda: is_following(bench), patience=PATIENCE)
+    moved = ear.count + 100
+    bench.wait(lambda: ear.count > moved, patience=PATIENCE)
+    if name == "mujoco_bridge":
+        return  # A simulation that starts anew starts where it always does.
+    stamps = np.array([m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in ear.messages])
+    steps = np.abs(np.diff(positions(ear), axis=0)).max(axis=1)
+    spans = np.maximum(np.diff(stamps), 0.01)
+    assert (steps <= FASTEST * spans).all()
+
+
+def test_a_stack_in_one_process_follows_too() -> None:
+    launched = LaunchedStack("teleop_sim", "--compose", "--no-self-test", "topic_prefix:=one")
+    try:
+        launched.wait_for("all 5 nodes up")
+        launched.wait_for("engaged: the operator took control")
+        assert len(children_of(launched.process.pid)) == 1
+        code, took = launched.interrupt()
+    finally:
+        launched.close()
+    assert code == 0 and took < 3.0
+    assert "Traceback" not in launched.output
+
+
+def test_ctrl_c_ends_everything_in_time_and_in_silence(stack: LaunchedStack) -> None:
+    children = stack.children()
+    code, took = stack.interrupt()
+    assert code == 0
+    assert took < 3.0
+    assert len(children) == len(NODE_NAMES)
+    assert not any(is_running(pid) for pid in children.values())
+    assert "Traceback" not in stack.output

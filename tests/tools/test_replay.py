@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded motions through whole sessions, and what they are worth."""
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from teleop_system.cli.main import app
+from teleop_system.exceptions import BVHError, ConfigError
+from teleop_system.interfaces import TrackerRole
+from teleop_system.mocap.bvh_motion import motions_dir, shipped_motions
+from teleop_system.mocap.synthesis.motions import MOTIONS
+from teleop_system.mocap.synthesis.writer import bvh_text
+from teleop_system.robots import load_robot
+from teleop_system.runtime.robot_fit import robot_fit
+from teleop_system.tools.replay.replay import find_files, replay_settings, run_replay
+from teleop_system.tools.replay.sweep import parse_grid, run_sweep, sweep_page
+from tests.mocap.files import clip, needs_clips, write
+
+QUICK = ("simulation.render=false", "session.self_test=false")
+full = pytest.mark.skipif(not os.environ.get("TELEOP_FULL"), reason="TELEOP_FULL is not set")
+
+
+def quick(file: Path | str, runs: Path, *overrides: str) -> object:
+    settings = replay_settings(Path(file), [*QUICK, f"session.runs={runs}", *overrides])
+    return run_replay(settings, film=False)
+
+
+def test_a_wave_is_followed_safely_and_told_in_a_report(tmp_path: Path) -> None:
+    result = quick("wave", tmp_path)
+    score = result.score  # type: ignore[attr-defined]
+    assert score.is_safe, score
+    assert score.state == "engaged"
+    for hand in score.hands.values():
+        assert hand.error <= 0.025
+        assert 0.0 <= hand.unreachable + hand.too_fast <= 0.5
+    document = json.loads((result.folder / "score.json").read_text())  # type: ignore[attr-defined]
+    assert document["safe"] is True
+    assert set(document["hands"]) == {"left_arm", "right_arm"}
+    page = (result.folder / "report.html").read_text()  # type: ignore[attr-defined]
+    assert "Replay of wave" in page
+    trace = np.load(result.folder / "trace.npz")  # type: ignore[attr-defined]
+    # Before the robot is met, nothing is measured.
+    moved = np.nanmax(trace["measured"], axis=0) - np.nanmin(trace["measured"], axis=0)
+    names = [str(name) for name in trace["joints"]]
+    assert moved[names.index("right_arm_3")] > 0.3
+
+
+def test_a_fit_says_where_the_robots_arms_are() -> None:
+    fit = robot_fit(load_robot("rby1"))
+    assert fit is not None
+    assert fit.reach == pytest.approx(0.66, abs=0.01)
+    assert fit.shoulders["left"][1] == pytest.approx(0.22, abs=1e-3)
+    assert fit.hands["right"][0] > 0.3  # The ready pose has the hands in front.
+    # About y, by half of the 50 degrees between a hanging arm and the ready pose.
+    assert abs(fit.turns["left"][1]) == pytest.approx(0.42, abs=0.01)
+    assert robot_fit(load_robot("dg5f")) is None
+
+
+def test_files_folders_and_names_are_found(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        write(tmp_path, "HIERARCHY", f"{name}.bvh")
+    assert [path.stem for path in find_files([tmp_path, Path("wave")])] == ["a", "b", "wave"]
+    assert len(find_files([])) == len(shipped_motions()) == 6
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(BVHError, match="no file"):
+        find_files([tmp_path / "empty"])
+
+
+def test_the_shipped_motions_are_what_the_script_makes() -> None:
+    for name, (perform, skeleton) in MOTIONS.items():
+        path = motions_dir() / f"{name}.bvh"
+        assert path.read_text(encoding="utf-8") == bvh_text(perform(), skeleton())
+        assert path.stat().st_size < 100_000
+
+
+def test_the_command_tells_mistakes_in_a_sentence(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["replay", str(tmp_path / "nowhere.bvh")])
+    assert result.exit_code != 0
+    assert "no such file" in result.output
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.skipif(not os.environ.get("TELEOP_FULL"), reason="TELEOP_FULL is not set")
+def test_a_grid_has_every_combination_and_the_best_comes_first(tmp_path: Path) -> None:
+    grid = parse_grid(["mocap.speed=1.0", "mocap.scale=0.3,0.5"])
+    points = run_sweep(Path("wave"), grid, [*QUICK, f"session.runs={tmp_path}"], workers=1)
+    assert {point.overrides[1] for point in points} == {"mocap.scale=0.3", "mocap.scale=0.5"}
+    assert points[0].error <= points[1].error
+    page = sweep_page(Path("wave"), grid, points)
+    assert page.count("<tr>") == 3
+    assert "<polyline" in page
+    for wrong in ("mocap.speed", "=1", "mocap.speed="):
+        with pytest.raises(ConfigError, match="an axis of the grid"):
+            parse_grid([wrong])
+
+
+@full
+@pytest.mark.parametrize("name", shipped_motions())
+def test_every_motion_of_ours_is_followed(name: str, tmp_path: Path) -> None:
+    score = quick(name, tmp_path).score  # type: ignore[attr-defined]
+    assert score.is_safe, score
+    assert max(hand.error for hand in score.hands.values()) <= 0.025
+    assert abs(score.walk.share - 1.0) <= 0.15
+
+
+@full
+@needs_clips
+@pytest.mark.parametrize("loop", [False, True])
+@pytest.mark.parametrize("name", ["02_01", "05_02", "38_03", "62_20"])
+def test_real_recordings_are_followed_safely(name: str, loop: bool, tmp_path: Path) -> None:
+    score = quick(clip(name), tmp_path, f"mocap.loop={str(loop).lower()}").score  # type: ignore[attr-defined]
+    assert score.is_safe, score
+    assert max(hand.error for hand in score.hands.values()) <= 0.025
+    if score.walk.allowed > 0.5:
+        assert abs(score.walk.share - 1.0) <= 0.15
+
+
+def test_every_tracker_has_its_role() -> None:
+    settings = replay_settings(Path("wave"))
+    assert {role.value for role in TrackerRole} <= set(settings.hardware.measured)
