@@ -223,6 +223,8 @@ class TeleopNode(LifecycleNode):
     def destroy_node(self) -> None:
         self._close()
         super().destroy_node()
+        # rclpy leaves it to the garbage collector, and the node in the graph until then.
+        self._state_machine.destroy_when_not_in_use()
 
     def _open_status(self) -> None:
         profile = get_qos_profile(QoSPreset.STATUS)

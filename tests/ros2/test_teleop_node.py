@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import contextlib
 import time
 from collections.abc import Callable, Iterator
 
@@ -25,6 +26,7 @@ from teleop_system.ros2.status import (
 from teleop_system.ros2.teleop_node import TeleopNode
 from teleop_system.runtime.causes import Cause, Rule, Severity
 from teleop_system.utils.ros2_helpers import QoSPreset
+from tests.stacks.supervisor.stacks_of_samples import wait_until
 
 PATIENCE = 10.0
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
@@ -212,3 +214,17 @@ def test_reports_survive_the_way_through_a_message() -> None:
     assert report.causes[0].startswith("estop")
     stamp = rclpy.clock.Clock().now().to_msg()
     assert list(from_message(to_message([report], stamp))) == [report]
+
+
+def test_a_destroyed_node_leaves_the_graph_at_once(run: Callable[..., Counter]) -> None:
+    node = run("leaving")
+    with contextlib.ExitStack() as stack:
+        context = rclpy.Context()
+        rclpy.init(context=context)
+        stack.callback(context.try_shutdown)
+        watcher = Node("watcher", context=context)
+        stack.callback(watcher.destroy_node)
+        wait_until(lambda: "leaving" in watcher.get_node_names(), PATIENCE)
+        assert node.trigger_configure() == SUCCESS
+        node.destroy_node()
+        wait_until(lambda: "leaving" not in watcher.get_node_names(), PATIENCE)

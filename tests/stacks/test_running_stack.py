@@ -57,7 +57,12 @@ class LaunchedStack:
         return self.output
 
     def wait_for(self, pattern: str, count: int = 1) -> None:
-        wait_until(lambda: len(re.findall(pattern, self.read())) >= count, PATIENCE, self.read)
+        def is_over() -> bool:
+            ended = self.process.poll() is not None
+            return len(re.findall(pattern, self.read())) >= count or ended
+
+        wait_until(is_over, PATIENCE, self.read)
+        assert len(re.findall(pattern, self.output)) >= count, f"it ended: {self.output}"
 
     def children(self) -> dict[str, int]:
         pids = children_of(self.process.pid)
