@@ -97,7 +97,7 @@ setup(
     maintainer_email="maintainers@teleop-system.example",
     python_requires=">=3.10",
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
-    package_data={NAME: ["py.typed", "modules/camera/streaming/web/*"]},
+    package_data={NAME: ["py.typed", "modules/camera/streaming/web/*", "ros2/*.xml"]},
     data_files=shared_files(),
     install_requires=CORE,
     extras_require=EXTRAS,

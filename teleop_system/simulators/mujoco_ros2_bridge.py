@@ -18,6 +18,7 @@ from typing_extensions import override
 
 from teleop_system.exceptions import ConfigError, SimulationError, TeleopError
 from teleop_system.robots import load_robot
+from teleop_system.ros2.fast_dds import make_room_for_pictures
 from teleop_system.ros2.robot_side import RobotSide
 from teleop_system.ros2.status import Level, StatusReport
 from teleop_system.ros2.teleop_node import TeleopNode, run_node
@@ -302,6 +303,7 @@ def _cycle(rate: float, timestep: float) -> tuple[float, int]:
 
 def main(args: list[str] | None = None) -> None:
     """Run the bridge until Ctrl-C."""
+    make_room_for_pictures()
     run_node(MuJoCoBridge, args)
 
 

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from sensor_msgs.msg import CameraInfo, Image
 
 from teleop_system.exceptions import TeleopError
@@ -103,9 +104,8 @@ def encode_image(stamp: float, pixels: Any, encoding: str) -> bytes:
     head = struct.pack("<iII", *split_stamp(stamp), len(frame)) + frame
     head += bytes(-len(head) % 4) + struct.pack("<III", height, width, len(name)) + name
     head += b"\x00"  # Little endian.
-    row = pixels.strides[0] if pixels.flags.c_contiguous else pixels[0].nbytes
-    head += bytes(-len(head) % 4) + struct.pack("<II", row, pixels.nbytes)
-    return b"".join((LITTLE_ENDIAN, head, pixels.tobytes()))
+    head += bytes(-len(head) % 4) + struct.pack("<II", pixels[0].nbytes, pixels.nbytes)
+    return b"".join((LITTLE_ENDIAN, head, np.ascontiguousarray(pixels).data.cast("B")))
 
 
 def _camera_info(frame: RGBDFrame) -> CameraInfo:

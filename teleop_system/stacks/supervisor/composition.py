@@ -11,7 +11,8 @@ from typing import Any
 import rclpy
 
 from teleop_system.ros2.executor import spin
-from teleop_system.stacks.catalogue import NODES
+from teleop_system.ros2.fast_dds import make_room_for_pictures
+from teleop_system.stacks.catalogue import MUJOCO_BRIDGE, NODES
 from teleop_system.stacks.description import NodeKind
 from teleop_system.stacks.plan import NodePlan
 
@@ -42,6 +43,8 @@ def node_class(kind: NodeKind) -> Any:
 def main() -> None:
     """Run the named nodes in one executor until the end of the context."""
     end = sys.argv.index("--")
+    if MUJOCO_BRIDGE.executable in sys.argv[1:end]:
+        make_room_for_pictures()
     classes = [node_class(NODES[name]) for name in sys.argv[1:end]]
     parameters, *arguments = sys.argv[end + 1 :]
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:

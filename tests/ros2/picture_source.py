@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A camera that publishes one colour and one depth picture whenever it is asked to.
+
+Run in a process of its own by `NodeProcess`; the number it is asked for is the picture's stamp.
+"""
+
+import numpy as np
+import rclpy
+from rclpy.node import Node
+from sensor_msgs.msg import Image
+from std_msgs.msg import Int32
+
+from teleop_system.ros2.fast_dds import make_room_for_pictures
+from teleop_system.simulators.ros2_camera import encode_image
+from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
+
+ASKED = "/picture_source/number"
+SIZE = (480, 640)
+
+
+class PictureSource(Node):
+    def __init__(self) -> None:
+        super().__init__("picture_source")
+        sensor = get_qos_profile(QoSPreset.SENSOR_DATA)
+        self._color = self.create_publisher(Image, TopicNames.CAMERA_COLOR_IMAGE, sensor)
+        self._depth = self.create_publisher(Image, TopicNames.CAMERA_DEPTH_IMAGE, sensor)
+        command = get_qos_profile(QoSPreset.COMMAND)
+        self.create_subscription(Int32, ASKED, self._publish, command)
+
+    def _publish(self, asked: Int32) -> None:
+        self._color.publish(encode_image(asked.data, np.zeros((*SIZE, 3), np.uint8), "rgb8"))
+        self._depth.publish(encode_image(asked.data, np.zeros(SIZE, np.float32), "32FC1"))
+
+
+def main() -> None:
+    make_room_for_pictures()
+    rclpy.init()
+    rclpy.spin(PictureSource())
