@@ -274,23 +274,12 @@ class SafetyManager:
             if self._held_at_rest:
                 return state
             return self._guards.limit(step, step.braked, self._log)
-        wanted = self._wanted(step)
-        if not self._held_at_rest:
-            wanted = wanted.chosen(step.braked, self._holding)
-            moving = (wanted.velocity != 0.0) | (wanted.acceleration != 0.0)
-            self._held_at_rest = not (moving & self._holding).any()
-        wanted = self._guards.limit(step, wanted, self._log)
-        self._report.report(step, wanted, self._wishes, self._holding, self._log)
-        return wanted
-
-    def _wanted(self, step: Step) -> MotionState:
-        """Return where following leads; joints that hold stay where they are."""
-        state, aims = step.state, self._wishes.update_aims()
-        if self._held_count:
-            aims = np.where(self._holding, state.position, aims)
-            if not self._held_at_rest:
-                state = state.chosen(MotionState.at_rest(state.position), self._holding)
-        return self._trajectories.follow(state, aims, step.duration)
+        wanted, is_moving = self._wishes.pursue(step, self._holding)
+        self._held_at_rest = not is_moving
+        limited = self._guards.limit(step, wanted, self._log)
+        if limited is not wanted or self._report.is_due(self._wishes):
+            self._report.report(step, limited, self._wishes, self._holding, self._log)
+        return limited
 
     def _output(self, state: MotionState, velocity: VelocityCommand) -> SafetyOutput:
         holding, stamps = [], {}

@@ -75,16 +75,25 @@ class BrakingPaths:
 
     def path(self, state: MotionState) -> "BrakingPath":
         """Return the way from a state to rest, with all pairs on it that are not far."""
+        path = self.near_path(state)
+        return path or BrakingPath(self, state, self.trajectories.way_to_rest(state))
+
+    def near_path(self, state: MotionState) -> "BrakingPath | None":
+        """Return the same, or None where all pairs are far."""
         way = self.trajectories.way_to_rest(state)
         count = find_near(
             way, self._counters, self._reach_of_joints, self._pairs, self.slow, self._near
         )
         if not count:
-            return BrakingPath(self, state, way)
+            return None
         pairs = self._near[:count].copy()
         found, changes = self.measure(pairs, way[1]), np.empty(count)
         at_rest, on_way = note_distances(pairs, found, self._pairs, changes)
         return BrakingPath(self, state, way, pairs, found, changes, (at_rest, on_way))
+
+    def note_rest(self, state: MotionState) -> None:
+        """Take a state as the one that the robot goes on from."""
+        self.rest = self.trajectories.way_to_rest(state)[1]
 
     def measure(self, pairs: Indices, pose: Array) -> Array:
         """Return the distances [m] of some pairs at a pose [rad]."""

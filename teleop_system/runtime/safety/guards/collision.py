@@ -71,12 +71,13 @@ class CollisionGuard:
 
     def limit(self, step: Step, wanted: MotionState, log: CauseLog) -> MotionState:
         """Return the wanted state, or one between it and braking that keeps the distances."""
-        path = self._paths.path(wanted)
-        if path.nearest < self._config.slow or (
-            path.nearest_on_way < self._stop and self._failing(path)
+        path = self._paths.near_path(wanted)
+        if path is not None and (
+            path.nearest < self._config.slow
+            or (path.nearest_on_way < self._stop and self._failing(path))
         ):
             return self._approach(step, wanted, path, log)
-        self._paths.rest = path.rest
+        self._paths.note_rest(wanted)
         return wanted
 
     def _failing(self, path: BrakingPath) -> set[int]:
@@ -119,7 +120,7 @@ class CollisionGuard:
             state = self._blend(step, wanted, shares)
             path = self._paths.path(state)
         self._report(slowed, shares, log)
-        self._paths.rest = path.rest
+        self._paths.note_rest(state)
         return state
 
     def _update_floor(self, pair: int, at_rest: float, position: Array) -> None:

@@ -219,12 +219,23 @@ def braking_pose(motion: Array, limits: Array, share: float, out: Array) -> None
         out[n] = braked_for(start, largest, jerk, share * longest, end)[0]
 
 
-@kernel("void(f8[:, ::1], f8[:, ::1], f8[:, ::1])")
-def way_to_rest(motion: Array, limits: Array, out: Array) -> None:
-    """Write where braking begins and ends, and how far it leads out of the way between [rad].
+@kernel("Tuple((f8, f8))(f8, f8, f8, f8, f8)")
+def rest_and_excursion(
+    position: float, velocity: float, acceleration: float, largest: float, jerk: float
+) -> tuple[float, float]:
+    """Return where braking ends, and a bound of how far it leads out of the way there [rad].
 
     Only a joint that turns round while it brakes leaves that way: its acceleration is so large
     that it outlasts the speed, by at most the time in which the acceleration fades.
+    """
+    turns_round = (velocity + 0.5 * acceleration * abs(acceleration) / jerk) * velocity < 0.0
+    excursion = abs(velocity) * largest / jerk if turns_round else 0.0
+    return rest_of(position, velocity, acceleration, largest, jerk), excursion
+
+
+@kernel("void(f8[:, ::1], f8[:, ::1], f8[:, ::1])")
+def way_to_rest(motion: Array, limits: Array, out: Array) -> None:
+    """Write where braking begins and ends, and how far it leads out of the way between [rad].
 
     Args:
         motion: Present motions, shape (3, N).
@@ -232,12 +243,10 @@ def way_to_rest(motion: Array, limits: Array, out: Array) -> None:
         out: Positions, places of rest, and a bound of the excursions [rad], shape (3, N).
     """
     for n in range(motion.shape[1]):
-        p, v, a = motion[0, n], motion[1, n], motion[2, n]
-        largest, jerk = limits[0, n], limits[1, n]
-        out[0, n] = p
-        out[1, n] = rest_of(p, v, a, largest, jerk)
-        turns_round = (v + 0.5 * a * abs(a) / jerk) * v < 0.0
-        out[2, n] = abs(v) * largest / jerk if turns_round else 0.0
+        out[0, n] = motion[0, n]
+        out[1, n], out[2, n] = rest_and_excursion(
+            motion[0, n], motion[1, n], motion[2, n], limits[0, n], limits[1, n]
+        )
 
 
 @kernel("b1(f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])")
@@ -269,19 +278,58 @@ def take_wishes(given: Array, ranges: Array, motion: Array, beyond: Array) -> bo
     return is_beyond
 
 
-@kernel("void(f8[:, ::1], f8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1])")
-def aim(motion: Array, limits: Array, ahead: Array, ranges: Array, out: Array) -> None:
-    """Write where the commands would come to rest, and the same within the allowed range [rad].
+@kernel(
+    "Tuple((b1, b1, f8))(f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1],"
+    " b1[::1], f8, f8[:, :, ::1])",
+)
+def pursue(
+    motion: Array,
+    limits: Array,
+    given: Array,
+    ranges: Array,
+    wishes: Array,
+    aims: Array,
+    holding: NDArray[np.bool_],
+    step: float,
+    out: Array,
+) -> tuple[bool, bool, float]:
+    """Write the motions after one step in which joints follow their commands, or brake and hold.
 
     Args:
-        motion: The estimated motion of the commands, shape (3, N).
-        limits: Largest accelerations and jerks, shape (2, N).
-        ahead: How long the commands go on before they brake [s], shape (N,).
-        ranges: Lowest and highest aim [rad], shape (2, N).
-        out: Both places of rest, shape (2, N).
+        motion: Present motions, shape (3, N).
+        limits: Largest accelerations, jerks and speeds, shape (3, N).
+        given: What `take_wishes` takes, and how long the commands go on before they brake [s],
+            shape (4, N).
+        ranges: What `take_wishes` takes, and the lowest and highest aims [rad], shape (6, N).
+        wishes: The estimated motion of the commands, brought up to date, shape (3, N).
+        aims: Written: where the commands would come to rest, the same within the allowed range,
+            and how far they were outside their limits [rad], shape (3, N).
+        holding: Whether each joint brakes rather than follows, shape (N,).
+        step: Duration of the step in [s].
+        out: Written: the motions after it, and their ways to rest as of `way_to_rest`, shape
+            (2, 3, N).
+
+    Returns:
+        Whether any command was outside its limits, whether a joint that holds still moves, and
+        the sum of the squares of the distances of all that follow from their commands [rad^2].
     """
-    for n in range(ahead.size):
-        p, v, a = motion[0, n], motion[1, n], motion[2, n]
-        place = rest_of(p, v, a, limits[0, n], limits[1, n]) + v * ahead[n]
-        out[0, n] = place
-        out[1, n] = min(max(place, ranges[0, n]), ranges[1, n])
+    is_beyond = take_wishes(given, ranges, wishes, aims[2:])
+    is_moving, behind = False, 0.0
+    for n in range(holding.size):
+        largest, jerk = limits[0, n], limits[1, n]
+        p, v, a = wishes[0, n], wishes[1, n], wishes[2, n]
+        place = rest_of(p, v, a, largest, jerk) + v * given[3, n]
+        aims[0, n] = place
+        aims[1, n] = min(max(place, ranges[4, n]), ranges[5, n])
+        start = (motion[0, n], motion[1, n], motion[2, n])
+        if holding[n]:
+            end = rest_of(start[0], start[1], start[2], largest, jerk)
+            p, v, a = braked_for(start, largest, jerk, step, end)
+            is_moving = is_moving or v != 0.0 or a != 0.0
+        else:
+            p, v, a = stepped(start, aims[1, n], limits[2, n], largest, jerk, step)
+            behind += (wishes[0, n] - p) * (wishes[0, n] - p)
+        out[0, 0, n], out[0, 1, n], out[0, 2, n] = p, v, a
+        out[1, 0, n] = p
+        out[1, 1, n], out[1, 2, n] = rest_and_excursion(p, v, a, largest, jerk)
+    return is_beyond, is_moving, behind

@@ -40,6 +40,10 @@ class LimitReport:
         self._speeds = speeds
         self._lag = lag
 
+    def is_due(self, wishes: Wishes) -> bool:
+        """Tell whether there is anything to report, where no guard changed the motion."""
+        return wishes.is_beyond or wishes.behind > self._lag**2
+
     def report(
         self,
         step: Step,
@@ -57,10 +61,7 @@ class LimitReport:
             holding: Whether a joint holds, shape (N,); what holds has its reason already.
             log: Where they are reported.
         """
-        behind = wishes.positions - state.position
-        if behind.dot(behind) <= self._lag**2 and not wishes.is_beyond:
-            return
-        np.abs(behind, behind)
+        behind = np.abs(wishes.positions - state.position)
         outside = (np.abs(wishes.beyond) > BEYOND) & ~holding
         for joint in np.flatnonzero(outside).tolist():
             limit = float(wishes.positions[joint])

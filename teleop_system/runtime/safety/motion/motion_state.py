@@ -12,15 +12,18 @@ class MotionState:
 
     Args:
         table: Positions [rad] or [m], velocities and accelerations as rows, shape (3, N).
+        way: Its way to rest, as `Trajectories.way_to_rest` gives it, where that is known.
 
     Attributes:
         table: The same, for kernels to read.
+        way: Likewise; None where nobody has asked yet.
     """
 
-    __slots__ = ("_position", "table")
+    __slots__ = ("_position", "table", "way")
 
-    def __init__(self, table: Array) -> None:
+    def __init__(self, table: Array, way: Array | None = None) -> None:
         self.table = table
+        self.way = way
         self._position: Array | None = None
 
     @classmethod

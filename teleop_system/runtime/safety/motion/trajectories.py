@@ -18,29 +18,17 @@ class Trajectories:
         jerk: Largest jerks in [rad/s^3], shape (N,).
 
     Attributes:
-        limits: Both, shape (2, N).
+        limits: Both, and the largest speeds in [rad/s], which may change, shape (3, N).
     """
 
     def __init__(self, acceleration: Array, jerk: Array) -> None:
-        self.limits = np.stack([acceleration, jerk])
-        self._speeds = np.ones(acceleration.size)
+        self.limits = np.stack([acceleration, jerk, np.ones(acceleration.size)])
+        self._speeds = self.limits[2]
         self._shape = (3, acceleration.size)
 
     def set_speeds(self, columns: slice, velocity: Array) -> None:
         """Set the largest speeds of some joints in [rad/s]."""
         self._speeds[columns] = velocity
-
-    def follow(self, state: MotionState, aims: Array, step: float) -> MotionState:
-        """Return the state after one step of the fastest motions that end at rest at `aims`.
-
-        Args:
-            state: The present state.
-            aims: Where each joint shall come to rest in [rad], shape (N,).
-            step: Duration of the step in [s].
-        """
-        out = np.empty(self._shape)
-        kernels.follow(state.table, self.limits, aims, self._speeds, step, out)
-        return MotionState(out)
 
     def rest(self, state: MotionState) -> Array:
         """Return where the joints come to rest if all brake [rad], shape (N,)."""
@@ -66,6 +54,7 @@ class Trajectories:
         Returns:
             Positions, places of rest and a bound of the excursions, all in [rad], shape (3, N).
         """
-        out = np.empty(self._shape)
-        kernels.way_to_rest(state.table, self.limits, out)
-        return out
+        if state.way is None:
+            state.way = np.empty(self._shape)
+            kernels.way_to_rest(state.table, self.limits, state.way)
+        return state.way

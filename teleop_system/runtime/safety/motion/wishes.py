@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.runtime.safety.motion import kernels
+from teleop_system.runtime.safety.motion.motion_state import MotionState
+from teleop_system.runtime.safety.motion.step import Step
 from teleop_system.runtime.safety.motion.trajectories import Trajectories
 from teleop_system.runtime.safety.parts import RobotParts
 
@@ -35,7 +37,8 @@ class Wishes:
         positions: Positions last commanded, within the position limits [rad], shape (N,); as all
             arrays here it changes in place.
         beyond: How far outside the limits the command was [rad], shape (N,).
-        is_beyond: Whether any may be.
+        is_beyond: Whether any was.
+        behind: Sum of the squares of the distances of all that follow from their commands [rad^2].
         velocities: Estimated velocities of the commands in [rad/s], shape (N,).
         aims: Where each joint should come to rest [rad], within its limits, shape (N,).
         unclipped: Where the commands themselves would come to rest [rad], shape (N,).
@@ -45,30 +48,26 @@ class Wishes:
         self._limits = trajectories.limits
         self._smoothing = smoothing
         self._lower, self._upper = parts.lower, parts.upper
-        self._ranges = np.stack([parts.lower, parts.upper, parts.velocity, parts.acceleration])
         room = np.minimum(ROUNDING, 0.5 * (parts.upper - parts.lower))
-        self._aim_ranges = np.stack([parts.lower + room, parts.upper - room])
+        limits = (parts.lower, parts.upper, parts.velocity, parts.acceleration)
+        self._ranges = np.stack([*limits, parts.lower + room, parts.upper - room])
         size = parts.size
-        # One table for each kind of thing that the kernels read or write; names for its rows.
-        self._motion, self._given = np.zeros((2, 3, size))
-        self._beyond, self._aims = np.zeros((1, size)), np.zeros((2, size))
+        # One table for each kind of thing that the kernel reads or writes; names for its rows.
+        self._motion, self._given, self._aims = (np.zeros((rows, size)) for rows in (3, 4, 3))
         self.positions, self.velocities, self._accelerations = self._motion
-        self._raw, self._shares, self._rates = self._given
-        self.beyond = self._beyond[0]
-        self.unclipped, self.aims = self._aims
-        self._ahead = np.zeros(size)
+        self._raw, self._shares, self._rates, self._ahead = self._given
+        self.unclipped, self.aims, self.beyond = self._aims
+        self._shape = (2, 3, size)
         # What was last written to the arrays, by where each part begins: most of it stays.
         self._intervals: dict[int, float] = {}
         self._extents: dict[int, float] = {}
-        self._is_new = False
         self.is_beyond = False
+        self.behind = 0.0
 
     def start(self, columns: slice, positions: Array) -> None:
         """Take positions of some joints [rad] as commanded at rest."""
         self._raw[columns] = positions
         self.positions[columns] = np.clip(positions, self._lower[columns], self._upper[columns])
-        self.beyond[columns] = self._raw[columns] - self.positions[columns]
-        self.is_beyond = True
         self.velocities[columns] = 0.0
         self._accelerations[columns] = 0.0
         # A new start owes nothing to the past, not even the last bit of an interval.
@@ -82,7 +81,6 @@ class Wishes:
     def take(self, columns: slice, positions: Array, interval: float) -> None:
         """Take new positions of some joints [rad], commanded `interval` [s] after the last."""
         self._raw[columns] = positions
-        self._is_new = True
         # A period is not the same to the last bit from cycle to cycle.
         if abs(self._intervals.get(columns.start, -1.0) - interval) > 1e-6:
             self._intervals[columns.start] = interval
@@ -103,13 +101,30 @@ class Wishes:
             self._extents[columns.start] = ahead
             self._ahead[columns] = ahead
 
-    def update_aims(self) -> Array:
-        """Compute and return `aims` from all that was taken."""
-        if self._is_new:
-            # Joints that were passed over have a share and a rate of zero, and stay as they are.
-            self.is_beyond = kernels.take_wishes(
-                self._given, self._ranges, self._motion, self._beyond
-            )
-            self._is_new = False
-        kernels.aim(self._motion, self._limits, self._ahead, self._aim_ranges, self._aims)
-        return self.aims
+    def pursue(self, step: Step, holding: NDArray[np.bool_]) -> tuple[MotionState, bool]:
+        """Return the motion after a step in which joints follow, or brake and hold.
+
+        Joints that were passed over have a share and a rate of zero: their estimated motion stays
+        as it is.
+
+        Args:
+            step: The step.
+            holding: Whether each joint brakes rather than follows, shape (N,).
+
+        Returns:
+            The motion, and whether a joint that holds still moves.
+        """
+        out = np.empty(self._shape)
+        self.is_beyond, is_moving, self.behind = kernels.pursue(
+            step.state.table,
+            self._limits,
+            self._given,
+            self._ranges,
+            self._motion,
+            self._aims,
+            holding,
+            step.duration,
+            out,
+        )
+        table, way = out
+        return MotionState(table, way), is_moving
