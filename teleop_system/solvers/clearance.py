@@ -45,8 +45,8 @@ class Clearance:
         self._model = kinematics.model
         self._geometry = shapes.geometry
         self._data = self._model.createData()
-        self._shapes = LinkShapes(kinematics, self._geometry)
-        self._placed = self._geometry.createData()
+        columns = np.argsort(kinematics.external_order)
+        self._shapes = LinkShapes(kinematics, self._geometry, columns)
         objects, frames = self._geometry.geometryObjects, self._model.frames
         self.links: tuple[tuple[str, str], ...] = tuple(
             (
@@ -65,15 +65,8 @@ class Clearance:
 
     def some(self, pairs: NDArray[np.int64], joints: Array) -> Array:
         """Return the distances [m] of some pairs, shape (K,), at a posture [rad]."""
-        distances, unknown = self._shapes.measure(pairs, joints)
-        if unknown:
-            geometry, placed = self._geometry, self._placed
-            configuration = self._configuration(joints)
-            pin.updateGeometryPlacements(self._model, self._data, geometry, placed, configuration)
-            for place in np.flatnonzero(np.isnan(distances)).tolist():
-                found = pin.computeDistance(geometry, placed, int(pairs[place]))
-                distances[place] = found.min_distance
-        return distances
+        # Kernels take vectors that are in one piece.
+        return np.ascontiguousarray(self._shapes.contacts(pairs, joints)[:, 0])
 
     def one(self, pair: int, joints: Array) -> float:
         """Return the distance [m] of one pair at a posture [rad]."""

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where links are, and how far capsules and boxes on them are from each other.
+"""Where links are, and how far capsules, boxes and cylinders on them are from each other.
 
 A capsule is a segment with a radius, so its distance from another is that of two segments, and its
-distance from a box that of a segment and a box, less the radii. Both are convex in the place along
-the segment. Other shapes are left to a library for any shape.
+distance from a box or a cylinder that of a segment, less the radii. All are convex in the place
+along the segment. Other shapes are left to a library for any shape.
+
+How two shapes lie to each other is a *contact*, near or far: their distance, the direction from
+the one to the other, and the point of either that is next to the other.
 """
 
 import math
@@ -16,12 +19,12 @@ from teleop_system.utils.compiled import kernel
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-CAPSULE, BOX, OTHER = 0, 1, 2
+CAPSULE, BOX, CYLINDER, OTHER = 0, 1, 2, 3
 """Kinds of shapes."""
 TOUCHING = 1e-9
-"""Distance of a segment from a box [m] below which there is none to speak of."""
+"""Distance of a segment from a shape [m] below which there is none to speak of."""
 MOST_ROUNDS = 60
-"""Bound of the search for the point of a segment next to a box."""
+"""Bound of the search for the point of a segment next to a shape."""
 
 
 @kernel("void(f8[:, ::1], i8[:, ::1], f8[::1], f8[:, ::1])")
@@ -79,9 +82,9 @@ def place_links(joints: Array, tree: Indices, positions: Array, places: Array) -
             places[j, 9 + row] = places[parent, 9 + row] + a * px + b * py + g * pz
 
 
-@kernel("f8(f8[::1], f8[::1], f8[::1], f8[::1])")
-def segments_apart(p: Array, d: Array, q: Array, e: Array) -> float:
-    """Return the distance [m] of the segments from `p` to `p + d` and from `q` to `q + e`."""
+@kernel("Tuple((f8, f8))(f8[::1], f8[::1], f8[::1], f8[::1])")
+def nearest_shares(p: Array, d: Array, q: Array, e: Array) -> tuple[float, float]:
+    """Return where, from 0 to 1, two segments `p + s d` and `q + t e` are next to each other."""
     rx, ry, rz = p[0] - q[0], p[1] - q[1], p[2] - q[2]
     dd = d[0] * d[0] + d[1] * d[1] + d[2] * d[2]
     ee = e[0] * e[0] + e[1] * e[1] + e[2] * e[2]
@@ -97,31 +100,53 @@ def segments_apart(p: Array, d: Array, q: Array, e: Array) -> float:
     if t < 0.0 or t > 1.0 or determinant <= 1e-12 * dd * ee:
         t = min(max(t, 0.0), 1.0)
         s = min(max((de * t - dr) / dd, 0.0), 1.0) if dd > 0.0 else 0.0
-    x, y, z = rx + s * d[0] - t * e[0], ry + s * d[1] - t * e[1], rz + s * d[2] - t * e[2]
-    return math.sqrt(x * x + y * y + z * z)
+    return s, t
 
 
-@kernel("f8(f8[::1], f8[::1], f8[::1], f8)")
-def slope_at(p: Array, d: Array, half: Array, t: float) -> float:
-    """Return half the slope of the squared distance of a box from `p + t d`, in its frame."""
-    slope = 0.0
-    for axis in range(3):
-        x = p[axis] + t * d[axis]
-        slope += d[axis] * (x - min(max(x, -half[axis]), half[axis]))
+@kernel("Tuple((f8, f8, f8))(f8, f8, f8, i8, f8[::1])")
+def nearest_inside(
+    x: float, y: float, z: float, kind: int, sizes: Array
+) -> tuple[float, float, float]:
+    """Return the point of a box or cylinder next to another, in its frame.
+
+    Args:
+        x: The other point [m], as `y` and `z`.
+        y: Likewise.
+        z: Likewise.
+        kind: Of the shape.
+        sizes: Half sides of a box; radius and half length, along z, of a cylinder [m].
+    """
+    if kind == BOX:
+        return (
+            min(max(x, -sizes[0]), sizes[0]),
+            min(max(y, -sizes[1]), sizes[1]),
+            min(max(z, -sizes[2]), sizes[2]),
+        )
+    away = math.sqrt(x * x + y * y)
+    k = sizes[0] / away if away > sizes[0] else 1.0
+    return k * x, k * y, min(max(z, -sizes[1]), sizes[1])
+
+
+@kernel("f8(f8[::1], f8[::1], i8, f8[::1], f8)")
+def slope_at(p: Array, d: Array, kind: int, sizes: Array, t: float) -> float:
+    """Return half the slope of the squared distance of a shape from `p + t d`, in its frame."""
+    x, y, z = p[0] + t * d[0], p[1] + t * d[1], p[2] + t * d[2]
+    nx, ny, nz = nearest_inside(x, y, z, kind, sizes)
+    slope: float = d[0] * (x - nx) + d[1] * (y - ny) + d[2] * (z - nz)
     return slope
 
 
-@kernel("f8(f8[::1], f8[::1], f8[::1])")
-def segment_from_box(p: Array, d: Array, half: Array) -> float:
-    """Return the distance [m] of a segment from a box with half sides `half`, in its frame."""
+@kernel("f8(f8[::1], f8[::1], i8, f8[::1])")
+def nearest_share(p: Array, d: Array, kind: int, sizes: Array) -> float:
+    """Return where, from 0 to 1, a segment is next to a box or cylinder, in its frame."""
     low, high = 0.0, 1.0
-    at_low, at_high = slope_at(p, d, half, low), slope_at(p, d, half, high)
+    at_low, at_high = slope_at(p, d, kind, sizes, low), slope_at(p, d, kind, sizes, high)
     t = low if at_low >= 0.0 else high
     if at_low < 0.0 < at_high:
-        # The slope rises in straight pieces; a chord ends the search on the right one.
+        # The slope of a box rises in straight pieces; a chord ends the search on the right one.
         for _ in range(MOST_ROUNDS):
             t = low - at_low * (high - low) / (at_high - at_low)
-            slope = slope_at(p, d, half, t)
+            slope = slope_at(p, d, kind, sizes, t)
             if slope < 0.0:
                 low, at_low = t, slope
             elif slope > 0.0:
@@ -129,18 +154,14 @@ def segment_from_box(p: Array, d: Array, half: Array) -> float:
             if slope == 0.0 or high - low < 1e-12:
                 break
             t = 0.5 * (low + high)
-            slope = slope_at(p, d, half, t)
+            slope = slope_at(p, d, kind, sizes, t)
             if slope < 0.0:
                 low, at_low = t, slope
             elif slope > 0.0:
                 high, at_high = t, slope
             else:
                 break
-    square = 0.0
-    for axis in range(3):
-        x = p[axis] + t * d[axis]
-        square += max(abs(x) - half[axis], 0.0) ** 2
-    return math.sqrt(square)
+    return t
 
 
 @kernel("void(f8[::1], f8[::1], f8[::1])")
@@ -155,10 +176,87 @@ def place_shape(place: Array, shape: Array, out: Array) -> None:
         out[9 + row] = place[9 + row] + a * shape[9] + b * shape[10] + c * shape[11]
 
 
+@kernel("void(f8[::1], f8[::1], f8[::1], f8[::1])")
+def place_segment(place: Array, shape: Array, p: Array, d: Array) -> None:
+    """Write where the segment of a capsule begins, and the way to its end."""
+    for axis in range(3):
+        d[axis] = 2.0 * shape[13] * place[3 * axis + 2]
+        p[axis] = place[9 + axis] - 0.5 * d[axis]
+
+
+@kernel("b1(f8[::1], f8[::1], f8, f8, f8[::1])")
+def write_contact(
+    one: Array, other: Array, radius: float, other_radius: float, out: Array
+) -> bool:
+    """Write the contact of two balls; False, and NaN, where their centres are the same."""
+    x, y, z = other[0] - one[0], other[1] - one[1], other[2] - one[2]
+    apart = math.sqrt(x * x + y * y + z * z)
+    if apart < TOUCHING:
+        out[:] = math.nan
+        return False
+    out[0] = apart - radius - other_radius
+    out[1], out[2], out[3] = x / apart, y / apart, z / apart
+    for axis in range(3):
+        out[4 + axis] = one[axis] + radius * out[1 + axis]
+        out[7 + axis] = other[axis] - other_radius * out[1 + axis]
+    return True
+
+
+@kernel("b1(f8[:, ::1], f8[:, ::1], i8[:, ::1], i8, i8, f8[:, ::1], f8[::1])")
+def find_contact(
+    places: Array,
+    shapes: Array,
+    owners: Indices,
+    first: int,
+    second: int,
+    work: Array,
+    out: Array,
+) -> bool:
+    """Write how two shapes lie to each other; False, and NaN, where a library has to be asked."""
+    if owners[first, 1] != CAPSULE or owners[second, 1] == OTHER:
+        out[:] = math.nan
+        return False
+    one, other = work[0], work[1]
+    p, d, q, e = work[2, :3], work[3, :3], work[4, :3], work[5, :3]
+    place_shape(places[owners[first, 0]], shapes[first], one)
+    place_shape(places[owners[second, 0]], shapes[second], other)
+    place_segment(one, shapes[first], p, d)
+    if owners[second, 1] == CAPSULE:
+        place_segment(other, shapes[second], q, e)
+        s, t = nearest_shares(p, d, q, e)
+        for axis in range(3):
+            p[axis] += s * d[axis]
+            q[axis] += t * e[axis]
+        return write_contact(p, q, shapes[first, 12], shapes[second, 12], out)
+    # Into the frame of the other shape, and back. How deep a segment is inside one is not asked.
+    for axis in range(3):
+        q[axis] = e[axis] = 0.0
+        for row in range(3):
+            turned = other[3 * row + axis]
+            q[axis] += turned * (p[row] - other[9 + row])
+            e[axis] += turned * d[row]
+    kind, sizes = owners[second, 1], shapes[second, 12:15]
+    t = nearest_share(q, e, kind, sizes)
+    e[0], e[1], e[2] = nearest_inside(
+        q[0] + t * e[0], q[1] + t * e[1], q[2] + t * e[2], kind, sizes
+    )
+    for axis in range(3):
+        p[axis] += t * d[axis]
+    for row in range(3):
+        q[row] = other[9 + row]
+        for axis in range(3):
+            q[row] += other[3 * row + axis] * e[axis]
+    return write_contact(p, q, shapes[first, 12], 0.0, out)
+
+
 @kernel(
-    "i8(f8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], i8[::1], f8[:, ::1], f8[::1])",
+    "i8(f8[:, ::1], i8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], i8[::1],"
+    " f8[:, ::1], f8[:, ::1])",
 )
-def pair_distances(
+def find_contacts(
+    joints: Array,
+    tree: Indices,
+    positions: Array,
     places: Array,
     shapes: Array,
     owners: Indices,
@@ -167,54 +265,67 @@ def pair_distances(
     work: Array,
     out: Array,
 ) -> int:
-    """Write the distances of some pairs of shapes [m]; NaN where a library has to be asked.
+    """Place all links, and write how the two shapes of some pairs lie to each other.
 
     Args:
-        places: Frames of the joints, shape (J, 12).
+        joints: As of `place_links`, as `tree`, `positions` and `places`.
+        tree: Likewise.
+        positions: Likewise.
+        places: Likewise.
         shapes: Rotation and position in the joint's frame, and sizes, shape (G, 15): radius and
-            half length of a capsule, half sides of a box.
+            half length of a capsule or cylinder, half sides of a box.
         owners: Joint and kind of every shape, shape (G, 2).
         pairs: The two shapes of every pair, a capsule first, shape (P, 2).
-        chosen: Pairs to measure, shape (K,).
+        chosen: Pairs to look at, shape (K,).
         work: Memory for frames and segments, shape (6, 12).
-        out: Their distances [m], shape (K,).
+        out: Their distance, the direction from the first to the second, and the nearest points of
+            both, in [m], shape (K, 10); NaN where a library has to be asked.
 
     Returns:
         How many of them are NaN.
     """
+    place_links(joints, tree, positions, places)
     missing = 0
     for k in range(chosen.size):
         first, second = pairs[chosen[k], 0], pairs[chosen[k], 1]
-        if owners[first, 1] != CAPSULE or owners[second, 1] == OTHER:
-            out[k] = math.nan
-            missing += 1
-            continue
-        place_shape(places[owners[first, 0]], shapes[first], work[0])
-        place_shape(places[owners[second, 0]], shapes[second], work[1])
-        one, other = work[0], work[1]
-        p, d, q, e = work[2, :3], work[3, :3], work[4, :3], work[5, :3]
-        half = shapes[first, 13]
-        for axis in range(3):
-            d[axis] = 2.0 * half * one[3 * axis + 2]
-            p[axis] = one[9 + axis] - 0.5 * d[axis]
-        if owners[second, 1] == CAPSULE:
-            half = shapes[second, 13]
-            for axis in range(3):
-                e[axis] = 2.0 * half * other[3 * axis + 2]
-                q[axis] = other[9 + axis] - 0.5 * e[axis]
-            out[k] = segments_apart(p, d, q, e) - shapes[first, 12] - shapes[second, 12]
-            continue
-        # Into the frame of the box.
-        for axis in range(3):
-            q[axis] = e[axis] = 0.0
-            for row in range(3):
-                turned = other[3 * row + axis]
-                q[axis] += turned * (p[row] - other[9 + row])
-                e[axis] += turned * d[row]
-        apart = segment_from_box(q, e, shapes[second, 12:15])
-        out[k] = apart - shapes[first, 12]
-        if apart < TOUCHING:
-            # How deep a segment is inside a box is another question.
-            out[k] = math.nan
+        if not find_contact(places, shapes, owners, first, second, work, out[k]):
             missing += 1
     return missing
+
+
+@kernel(
+    "void(f8[:, ::1], i8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], i8[::1], f8[:, ::1],"
+    " f8[:, ::1])",
+)
+def find_slopes(
+    joints: Array,
+    tree: Indices,
+    places: Array,
+    owners: Indices,
+    pairs: Indices,
+    chosen: Indices,
+    contacts: Array,
+    out: Array,
+) -> None:
+    """Write by how much the distances of pairs change with the joints [m/rad], shape (K, N).
+
+    All arguments are as `find_contacts` takes and leaves them.
+    """
+    out[:] = 0.0
+    for k in range(chosen.size):
+        x, y, z = contacts[k, 1], contacts[k, 2], contacts[k, 3]
+        for end in range(2):
+            sign = 2.0 * end - 1.0
+            point = contacts[k, 4 + 3 * end : 7 + 3 * end]
+            j = owners[pairs[chosen[k], end], 0]
+            while j > 0:
+                r, a, b, c = places[j], joints[j, 12], joints[j, 13], joints[j, 14]
+                ax = r[0] * a + r[1] * b + r[2] * c
+                ay = r[3] * a + r[4] * b + r[5] * c
+                az = r[6] * a + r[7] * b + r[8] * c
+                if tree[j, 2] == 0:
+                    # A joint that turns moves the point by the cross product with its lever.
+                    lx, ly, lz = point[0] - r[9], point[1] - r[10], point[2] - r[11]
+                    ax, ay, az = ay * lz - az * ly, az * lx - ax * lz, ax * ly - ay * lx
+                out[k, tree[j, 1]] += sign * (x * ax + y * ay + z * az)
+                j = tree[j, 0]

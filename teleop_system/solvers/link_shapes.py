@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Distances of simple shapes on the links of a robot, without asking a general library."""
+"""How shapes on the links of a robot lie to each other, mostly without a general library."""
 
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
 from teleop_system.solvers import link_kernels
@@ -14,16 +15,22 @@ Indices = NDArray[np.int64]
 
 
 class LinkShapes:
-    """The capsules and boxes of a model, and its kinematics, as tables for the kernels.
+    """The capsules, boxes and cylinders of a model, and its kinematics, as tables for the kernels.
+
+    Other shapes, and those that are one inside the other, are left to Pinocchio's library.
 
     Args:
-        kinematics: The model; positions come in the order of its `joint_names`.
+        kinematics: The model.
         geometry: Pinocchio's shapes and the pairs of them.
+        columns: Where each joint, in Pinocchio's order, stands in joint vectors, shape (N,).
     """
 
-    def __init__(self, kinematics: KinematicModel, geometry: Any) -> None:
+    def __init__(
+        self, kinematics: KinematicModel, geometry: Any, columns: NDArray[np.intp]
+    ) -> None:
         model = kinematics.model
-        columns = np.argsort(kinematics.external_order)
+        self._kinematics, self._geometry, self._columns = kinematics, geometry, columns
+        self._data, self._placed = model.createData(), geometry.createData()
         self._joints = np.zeros((model.njoints, 15))
         self._tree = np.zeros((model.njoints, 3), dtype=np.int64)
         for number in range(1, model.njoints):
@@ -39,28 +46,78 @@ class LinkShapes:
             self._shapes[number] = [*_frame(shape.placement), *sizes]
             self._owners[number] = shape.parentJoint, kind
         kinds = self._owners[:, 1]
-        pairs = [(pair.first, pair.second) for pair in geometry.collisionPairs]
-        # The distance is the same both ways, and the kernel wants a capsule first.
-        pairs = [pair if kinds[pair[0]] == link_kernels.CAPSULE else pair[::-1] for pair in pairs]
-        self._pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        pairs = np.array([(pair.first, pair.second) for pair in geometry.collisionPairs])
+        pairs = pairs.reshape(-1, 2).astype(np.int64)
+        # The kernels want a capsule first.
+        self._is_turned = kinds[pairs[:, 0]] != link_kernels.CAPSULE
+        self._pairs = np.where(self._is_turned[:, None], pairs[:, ::-1], pairs)
         self._positions = np.zeros(kinematics.size)
         self._places = np.zeros((model.njoints, 12))
         self._places[0, :9] = np.eye(3).ravel()
         self._work = np.zeros((6, 12))
 
-    def measure(self, pairs: Indices, joints: Array) -> tuple[Array, bool]:
-        """Return the distances [m] of some pairs at a posture [rad].
+    def contacts(self, pairs: Indices, joints: Array) -> Array:
+        """Return how pairs of shapes lie to each other at a posture [rad].
 
         Returns:
-            The distances, shape (K,), NaN where this cannot tell; and whether any is.
+            Distances, directions from the first to the second shape and the nearest points of
+            both, all in [m], shape (K, 10).
         """
+        contacts, is_known = self.measure(pairs, joints)
+        if not is_known:
+            self._ask_library(pairs, joints, contacts)
+        return contacts
+
+    def measure(self, pairs: Indices, joints: Array) -> tuple[Array, bool]:
+        """Return the same as far as it is known without the library, and whether all of it is."""
         self._positions[:] = joints  # It may be read-only, which the kernels do not take.
-        link_kernels.place_links(self._joints, self._tree, self._positions, self._places)
-        distances = np.empty(pairs.size)
-        missing = link_kernels.pair_distances(
-            self._places, self._shapes, self._owners, self._pairs, pairs, self._work, distances
+        contacts = np.empty((pairs.size, 10))
+        missing = link_kernels.find_contacts(
+            self._joints,
+            self._tree,
+            self._positions,
+            self._places,
+            self._shapes,
+            self._owners,
+            self._pairs,
+            pairs,
+            self._work,
+            contacts,
         )
-        return distances, missing > 0
+        return contacts, missing == 0
+
+    def slopes(self, pairs: Indices, contacts: Array) -> Array:
+        """Return how the distances of pairs change with the joints [m/rad], shape (K, N).
+
+        Args:
+            pairs: The pairs.
+            contacts: Their contacts, at the posture that contacts were last asked for.
+        """
+        slopes = np.empty((pairs.size, self._positions.size))
+        link_kernels.find_slopes(
+            self._joints,
+            self._tree,
+            self._places,
+            self._owners,
+            self._pairs,
+            pairs,
+            contacts,
+            slopes,
+        )
+        return slopes
+
+    def _ask_library(self, pairs: Indices, joints: Array, contacts: Array) -> None:
+        kinematics, geometry, placed = self._kinematics, self._geometry, self._placed
+        configuration = kinematics.configuration(joints[self._columns])
+        pin.updateGeometryPlacements(kinematics.model, self._data, geometry, placed, configuration)
+        for place in np.flatnonzero(np.isnan(contacts[:, 0])).tolist():
+            pair = int(pairs[place])
+            found = pin.computeDistance(geometry, placed, pair)
+            points = [found.getNearestPoint1(), found.getNearestPoint2()]
+            normal = np.array(found.normal)
+            if self._is_turned[pair]:
+                points, normal = points[::-1], -normal
+            contacts[place] = np.concatenate([[found.min_distance], normal, *points])
 
 
 def _frame(placement: Any) -> Array:
@@ -88,6 +145,8 @@ def _measures(geometry: Any) -> tuple[int, tuple[float, float, float]]:
     name = type(geometry).__name__
     if name == "Capsule":
         return link_kernels.CAPSULE, (geometry.radius, geometry.halfLength, 0.0)
+    if name == "Cylinder":
+        return link_kernels.CYLINDER, (geometry.radius, geometry.halfLength, 0.0)
     if name == "Box":
         return link_kernels.BOX, tuple(np.array(geometry.halfSide))
     return link_kernels.OTHER, (0.0, 0.0, 0.0)

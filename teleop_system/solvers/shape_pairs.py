@@ -19,8 +19,6 @@ class ShapePairs:
     Attributes:
         geometry: Pinocchio's geometry with these collision pairs.
         reach: By how much a unit motion of each joint can change each distance, shape (P, N).
-        signs: For the first and the second shape of every pair -1 and 1 where a joint moves it,
-            else 0, shape (P, 2, N).
 
     Raises:
         UnknownNameError: The model has no such link.
@@ -34,7 +32,6 @@ class ShapePairs:
         shapes = self._pair_up(pairs)
         size = kinematics.size
         self.reach = np.array([self._pair_reach(*pair) for pair in shapes]).reshape(-1, size)
-        self.signs = np.array([self._pair_signs(*pair) for pair in shapes]).reshape(-1, 2, size)
 
     def _pair_up(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[int, int]]:
         frames = self._model.frames
@@ -62,11 +59,6 @@ class ShapePairs:
         reaches = [self._shape_reach(index) for index in (first, second)]
         # A joint that carries both moves neither against the other.
         return np.where((reaches[0] > 0.0) & (reaches[1] > 0.0), 0.0, reaches[0] + reaches[1])
-
-    def _pair_signs(self, first: int, second: int) -> Array:
-        shapes = self.geometry.geometryObjects
-        support = self._kinematics.support
-        return np.array([-support(shapes[first].parentJoint), support(shapes[second].parentJoint)])
 
     def _shape_reach(self, index: int) -> Array:
         shape, model = self.geometry.geometryObjects[index], self._model

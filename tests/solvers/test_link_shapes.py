@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Distances of capsules and boxes on links agree with those of Pinocchio's library."""
+"""Distances of simple shapes on links agree with those of Pinocchio's library."""
 
 import numpy as np
 import pinocchio as pin
@@ -17,7 +17,7 @@ def test_distances_are_those_of_the_library_at_any_posture(name: str) -> None:
     parts = RobotParts(robot)
     clearance = Clearance(robot, parts.joints)
     random = np.random.default_rng(0)
-    geometry, placed = clearance._geometry, clearance._placed
+    geometry, placed = clearance._geometry, clearance._geometry.createData()
     for _ in range(100):
         joints = random.uniform(parts.lower, parts.upper)
         ours = clearance.all(joints)
@@ -34,8 +34,8 @@ def test_most_pairs_need_no_library() -> None:
     clearance = Clearance(robot, parts.joints)
     pose = robot.pose(robot.initial_pose)
     joints = np.array([pose[joint] for joint in parts.joints])
-    distances, _ = clearance._shapes.measure(np.arange(clearance.count), joints)
-    assert np.isfinite(distances).mean() > 0.9
+    contacts, _ = clearance._shapes.measure(np.arange(clearance.count), joints)
+    assert np.isfinite(contacts[:, 0]).mean() > 0.9
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,12 @@ def test_most_pairs_need_no_library() -> None:
 def test_segments_are_as_far_apart_as_a_drawing_shows(
     p: list[float], d: list[float], q: list[float], e: list[float], distance: float
 ) -> None:
-    vectors = [np.array(v, dtype=np.float64) for v in (p, d, q, e)]
-    assert link_kernels.segments_apart(*vectors) == pytest.approx(distance, abs=1e-12)
+    one, way, other, other_way = (np.array(v, dtype=np.float64) for v in (p, d, q, e))
+    s, t = link_kernels.nearest_shares(one, way, other, other_way)
+    assert 0.0 <= s <= 1.0
+    assert 0.0 <= t <= 1.0
+    apart = np.linalg.norm(one + s * way - other - t * other_way)
+    assert apart == pytest.approx(distance, abs=1e-12)
 
 
 def test_a_segment_is_as_far_from_a_box_as_its_nearest_sample() -> None:
@@ -65,6 +69,41 @@ def test_a_segment_is_as_far_from_a_box_as_its_nearest_sample() -> None:
         p, d = random.uniform(-1.5, 1.5, (2, 3))
         points = p + shares * d
         sampled = np.linalg.norm(np.maximum(np.abs(points) - half, 0.0), axis=1).min()
-        found = link_kernels.segment_from_box(p, d, half)
+        nearest = p + link_kernels.nearest_share(p, d, link_kernels.BOX, half) * d
+        found = np.linalg.norm(np.maximum(np.abs(nearest) - half, 0.0))
         assert found <= sampled + 1e-12
         assert found == pytest.approx(sampled, abs=1e-3)
+
+
+def test_a_segment_is_as_far_from_a_cylinder_as_its_nearest_sample() -> None:
+    random = np.random.default_rng(3)
+    shares = np.linspace(0.0, 1.0, 2001)[:, None]
+    for _ in range(300):
+        radius, half = random.uniform(0.05, 0.5, 2)
+        p, d = random.uniform(-1.5, 1.5, (2, 3))
+        sizes = np.array([radius, half, 0.0])
+
+        def away(points: np.ndarray, radius: float = radius, half: float = half) -> np.ndarray:
+            around = np.maximum(np.hypot(points[:, 0], points[:, 1]) - radius, 0.0)
+            return np.hypot(around, np.maximum(np.abs(points[:, 2]) - half, 0.0))
+
+        share = link_kernels.nearest_share(p, d, link_kernels.CYLINDER, sizes)
+        (found,), sampled = away((p + share * d)[None]), away(p + shares * d).min()
+        assert found <= sampled + 1e-12
+        assert found == pytest.approx(sampled, abs=1e-3)
+
+
+def test_contacts_join_the_nearest_points_along_their_direction() -> None:
+    robot = load_robot("rby1")
+    parts = RobotParts(robot)
+    clearance = Clearance(robot, parts.joints)
+    random = np.random.default_rng(2)
+    pairs = np.arange(clearance.count)
+    for _ in range(20):
+        joints = random.uniform(parts.lower, parts.upper)
+        contacts, _ = clearance._shapes.measure(pairs, joints)
+        contacts = contacts[np.isfinite(contacts[:, 0])]
+        distances, normals = contacts[:, :1], contacts[:, 1:4]
+        np.testing.assert_allclose(np.linalg.norm(normals, axis=1), 1.0, atol=1e-12)
+        way = contacts[:, 7:] - contacts[:, 4:7]
+        np.testing.assert_allclose(way, distances * normals, atol=1e-12)
