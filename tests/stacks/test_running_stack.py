@@ -7,12 +7,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
 from teleop_system.stacks.catalogue import NODES, STACKS
@@ -32,8 +33,22 @@ PATIENCE = 90.0
 """How long to wait for a stack in [s]; other tests load the machine."""
 FASTEST = 4.0
 """No joint of the robot is allowed to move faster in [rad/s]."""
-# All of them take minutes; these are one of each stage.
-VICTIMS = ("mujoco_bridge", "arm_teleop_node", "dummy_tracker_pub")
+ARMS, HANDS, HEAD = "_arm_|torso_", "gripper|finger|dg5f", "head_"
+MOVES = {
+    "arm_teleop_node": ARMS,
+    "dummy_tracker_pub": ARMS,
+    "hand_teleop_node": HANDS,
+    "dummy_glove_pub": HANDS,
+    "camera_node": HEAD,
+    "dummy_hmd_pub": HEAD,
+}
+"""Joints that a node moves, and that stand without it."""
+ROLLS = ("locomotion_node", "dummy_tracker_pub")
+"""Nodes without which the base stands."""
+STILL, STANDSTILL, PAUSE = 1e-5, 5e-3, 0.25
+"""A joint that moves by less in a cycle [rad], a base that is slower [m/s], for so long [s]."""
+LONGEST_STOP, FARTHEST_STOP = 0.8, 0.5
+"""Within this time in [s] and way in [rad] everything stands that a killed node had moved."""
 NODE_NAMES = [node.kind.executable for node in make_plan(STACKS["teleop_sim_full"]).nodes]
 
 
@@ -173,24 +188,61 @@ def test_services_are_as_the_table_says(bench: Bench) -> None:
             assert row.name in served
 
 
-@pytest.mark.parametrize("name", NODE_NAMES if os.environ.get("TELEOP_FULL") else VICTIMS)
+@pytest.mark.parametrize("name", NODE_NAMES)
 def test_a_node_that_is_killed_comes_back_and_the_robot_follows_again(
-    stack: LaunchedStack, bench: Bench, name: str
+    stack: LaunchedStack, bench: Bench, name: str, record_property: Callable[[str, object], None]
 ) -> None:
     bench.wait(lambda: is_following(bench), patience=PATIENCE)
     ear = hear(bench, TopicNames.JOINT_TARGETS)
+    rolls = bench.listen(Odometry, TopicNames.BASE_ODOM, QoSPreset.SENSOR_DATA)
+    bench.wait(lambda: min(ear.count, rolls.count) > 20, patience=PATIENCE)
     before = stack.read().count(f"{name} is active again")
     os.kill(stack.children()[name], signal.SIGKILL)
+    killed = time.time()
     stack.wait_for(f"{name} is active again", before + 1)
     bench.wait(lambda: is_following(bench), patience=PATIENCE)
     moved = ear.count + 100
     bench.wait(lambda: ear.count > moved, patience=PATIENCE)
     if name == "mujoco_bridge":
         return  # A simulation that starts anew starts where it always does.
-    stamps = np.array([m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in ear.messages])
     steps = np.abs(np.diff(positions(ear), axis=0)).max(axis=1)
-    spans = np.maximum(np.diff(stamps), 0.01)
-    assert (steps <= FASTEST * spans).all()
+    spans = np.maximum(np.diff(stamps(ear)), 0.01)
+    assert (steps <= FASTEST * spans).all(), f"a jump of {steps.max()} rad"
+    if name in MOVES:
+        columns = [i for i, joint in enumerate(ear.last.name) if re.search(MOVES[name], joint)]
+        took, way = stop_of(positions(ear)[:, columns], stamps(ear) - killed)
+        record_property("stop [s]", round(took, 3))
+        record_property("way [rad]", round(way, 4))
+        assert took < LONGEST_STOP and way < FARTHEST_STOP
+    if name in ROLLS:
+        speeds = np.array([abs(message.twist.twist.linear.x) for message in rolls.messages])
+        rolling = (stamps(rolls) - killed)[speeds > STANDSTILL]
+        took = max(_first_run(rolling), 0.0)
+        record_property("base stop [s]", round(took, 3))
+        assert took < LONGEST_STOP
+
+
+def stamps(ear: Ear) -> Any:
+    headers = [message.header.stamp for message in ear.messages]
+    return np.array([stamp.sec + 1e-9 * stamp.nanosec for stamp in headers])
+
+
+def stop_of(joints: Any, times: Any) -> tuple[float, float]:
+    """Return how long after the time zero joints still moved in [s], and how far in [rad]."""
+    moving = times[1:][np.abs(np.diff(joints, axis=0)).max(axis=1) > STILL]
+    took = max(_first_run(moving), 0.0)
+    during = joints[(times >= 0.0) & (times <= took)]
+    return took, float(np.ptp(during, axis=0).max()) if len(during) else 0.0
+
+
+def _first_run(times: Any) -> float:
+    """Return the time at which a motion that was there at zero ended; after a pause, it has."""
+    end = 0.0
+    for moment in times[times > 0.0]:
+        if moment - end > PAUSE:
+            break
+        end = float(moment)
+    return end
 
 
 def test_a_stack_in_one_process_follows_too() -> None:

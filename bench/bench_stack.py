@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The full simulated stack as a user starts it: how fast it is up, how it runs, how it ends.
+
+`teleop launch teleop_sim_full` runs in processes of its own; a probe listens to every topic of the
+table that has a rate, to `/clock`, and to the launcher's words, and reads the processor time of
+all its processes. Once without pictures, and once with the head camera at ten a second.
+"""
+
+import contextlib
+import importlib
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import rclpy
+from rclpy.executors import ExternalShutdownException, ShutdownException
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message
+from rosgraph_msgs.msg import Clock
+
+from teleop_system.ros2.executor import LeanExecutor
+from teleop_system.stacks.catalogue import STACKS
+from teleop_system.stacks.plan import make_plan
+from teleop_system.stacks.topic_table import TOPICS
+from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
+
+STACK = "teleop_sim_full"
+NODES = frozenset(node.kind.executable for node in make_plan(STACKS[STACK]).nodes)
+PATIENCE = 120.0
+SETTLING = 5.0
+"""Time in [s] after the operator took control in which nothing counts."""
+SPAN = 30.0
+"""Time in [s] over which it is measured."""
+FRAMES = 10.0
+ROOT = Path(__file__).parents[1]
+
+
+def rows(span: float = SPAN) -> list[dict[str, object]]:
+    """Return what the stack did, without and with pictures."""
+    os.environ.setdefault("ROS_DOMAIN_ID", "42")
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    return [
+        _measure("no pictures", (), span, slowest=0.98),
+        _measure(
+            "head camera at 10 fps",
+            ("--camera", "--camera-fps", f"{FRAMES:g}"),
+            span,
+            slowest=0.95,
+        ),
+    ]
+
+
+def _measure(
+    name: str, options: tuple[str, ...], span: float, *, slowest: float
+) -> dict[str, object]:
+    with _launched(*options) as launcher, contextlib.closing(Probe(bool(options))) as probe:
+        started = launcher.wait_for(r"all \d+ nodes up")
+        launcher.wait_for("engaged: the operator took control")
+        time.sleep(SETTLING)
+        lines, cpu = launcher.lines, launcher.cpu_seconds()
+        began = time.monotonic()
+        probe.clear()
+        time.sleep(span)
+        took = time.monotonic() - began
+        rates = {topic: probe.counts[topic] / took for topic in probe.expected}
+        factor = probe.simulated / took
+        share = (launcher.cpu_seconds() - cpu) / took
+        said = 60.0 * (launcher.lines - lines) / took
+        ended, is_clean = launcher.interrupt()
+    # Pictures are not commands: where they come late, that is told, and not a broken promise.
+    worst = max(
+        (topic for topic in probe.expected if "camera/" not in topic or "pan_tilt" in topic),
+        key=lambda topic: abs(rates[topic] / probe.expected[topic] - 1.0),
+    )
+    away = abs(rates[worst] / probe.expected[worst] - 1.0)
+    pictures = rates.get(TopicNames.CAMERA_COLOR_IMAGE)
+    return {
+        STACK: name,
+        "all nodes active after": f"{started:.1f} s (< 15)",
+        "real-time factor": f"{factor:.3f} (>= {slowest})",
+        "rate farthest from its table": f"{worst} {rates[worst]:.1f} of {probe.expected[worst]:g}",
+        "deviation": f"{100.0 * away:.1f} % (<= 5)",
+        "pictures": f"{pictures:.1f} Hz" if pictures is not None else "none",
+        "share of a core": f"{100.0 * share:.0f} %" + ("" if options else " (<= 100)"),
+        "lines": f"{said:.0f} a minute (<= 120)",
+        "gone after Ctrl-C": f"{ended:.1f} s (<= 3)",
+        "ok": started < 15.0
+        and factor >= slowest
+        and away <= 0.05
+        and (bool(options) or share <= 1.0)
+        and said <= 120.0
+        and ended <= 3.0
+        and is_clean,
+    }
+
+
+class Probe:
+    """Counts messages of every topic that has a rate, and how far simulated time went on.
+
+    Attributes:
+        expected: Rate of each topic in [Hz].
+        counts: Messages of each topic since the last `clear()`.
+    """
+
+    def __init__(self, has_pictures: bool) -> None:
+        rclpy.init()
+        self._node = Node("probe", start_parameter_services=False)
+        self.expected: dict[str, float] = {}
+        self.counts: Counter[str] = Counter()
+        self._first: float | None = None
+        self._last = 0.0
+        for row in TOPICS:
+            if "*" in row.name or not NODES & set(row.publishers):
+                continue
+            is_picture = "camera_fps" in row.rate
+            if is_picture and has_pictures:
+                self.expected[row.name] = FRAMES
+            elif row.rate.isdigit() and row.name != TopicNames.CLOCK:
+                self.expected[row.name] = float(row.rate)
+            else:
+                continue
+            package, _, kind = row.type.split("/")
+            self._node.create_subscription(
+                getattr(importlib.import_module(f"{package}.msg"), kind),
+                row.name,
+                self._counter(row.name),
+                get_qos_profile(row.qos),
+                raw=True,
+            )
+        self._node.create_subscription(
+            Clock,
+            TopicNames.CLOCK,
+            self._on_clock,
+            get_qos_profile(QoSPreset.SENSOR_DATA),
+            raw=True,
+        )
+        self._executor = LeanExecutor()
+        self._executor.add_node(self._node)
+        self._thread = threading.Thread(target=self._spin, daemon=True)
+        self._thread.start()
+
+    @property
+    def simulated(self) -> float:
+        """Simulated time since the last `clear()` in [s]."""
+        return self._last - (self._first if self._first is not None else self._last)
+
+    def clear(self) -> None:
+        """Begin to count anew."""
+        self.counts.clear()
+        self._first = None
+
+    def close(self) -> None:
+        """Leave the domain."""
+        rclpy.try_shutdown()
+        self._thread.join(5.0)
+
+    def _counter(self, topic: str) -> Callable[[bytes], None]:
+        def count(_: bytes) -> None:
+            self.counts[topic] += 1
+
+        return count
+
+    def _on_clock(self, data: bytes) -> None:
+        stamp = deserialize_message(data, Clock).clock
+        self._last = stamp.sec + 1e-9 * stamp.nanosec
+        if self._first is None:
+            self._first = self._last
+
+    def _spin(self) -> None:
+        with contextlib.suppress(ExternalShutdownException, ShutdownException):
+            self._executor.spin()
+
+
+class Launcher:
+    """`teleop launch` in a process of its own, and what it says."""
+
+    def __init__(self, *options: str) -> None:
+        self._output = tempfile.TemporaryFile("a+")  # noqa: SIM115 - closed by close().
+        self._began = time.monotonic()
+        self._process = psutil.Popen(
+            [sys.executable, "-m", "teleop_system.cli", "launch", STACK, *options],
+            cwd=ROOT,
+            stdout=self._output,
+            stderr=subprocess.STDOUT,
+        )
+
+    @property
+    def lines(self) -> int:
+        """How many lines it has said."""
+        return self._text().count("\n")
+
+    def wait_for(self, pattern: str) -> float:
+        """Wait until it says something; return when, in [s] after its start."""
+        while not re.search(pattern, self._text()):
+            if self._process.poll() is not None or self._age() > PATIENCE:
+                raise RuntimeError(f"it never said {pattern!r}:\n{self._text()}")
+            time.sleep(0.02)
+        return self._age()
+
+    def cpu_seconds(self) -> float:
+        """Return the processor time of the launcher and all its processes in [s]."""
+        family = [self._process, *self._process.children(recursive=True)]
+        return sum(sum(process.cpu_times()[:2]) for process in family)
+
+    def interrupt(self) -> tuple[float, bool]:
+        """Press Ctrl-C; return how long the end took in [s], and whether it was a clean one."""
+        family = self._process.children(recursive=True)
+        begin = time.monotonic()
+        self._process.send_signal(signal.SIGINT)
+        code = self._process.wait(PATIENCE)
+        psutil.wait_procs(family, PATIENCE)
+        return time.monotonic() - begin, code == 0 and "Traceback" not in self._text()
+
+    def close(self) -> None:
+        """End it, if it has not ended."""
+        if self._process.poll() is None:
+            self.interrupt()
+        self._output.close()
+
+    def _age(self) -> float:
+        return time.monotonic() - self._began
+
+    def _text(self) -> str:
+        self._output.seek(0)
+        return self._output.read()
+
+
+@contextlib.contextmanager
+def _launched(*options: str) -> Iterator[Launcher]:
+    with contextlib.closing(Launcher(*options)) as launcher:
+        yield launcher
