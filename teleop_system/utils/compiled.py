@@ -11,8 +11,11 @@ of the same Python code to the last bit. Without Numba the kernels run as that P
 slower.
 """
 
+import contextlib
 import importlib
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 try:
@@ -21,10 +24,13 @@ try:
 except ImportError:  # Slower, not different.
     _numba = None
 
+logger = logging.getLogger(__name__)
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 IS_COMPILED = _numba is not None
 """Whether kernels run as machine code."""
+_told: set[Path] = set()
 
 
 def kernel(signature: str) -> Callable[[F], F]:
@@ -40,7 +46,47 @@ def kernel(signature: str) -> Callable[[F], F]:
     def compile_function(function: F) -> F:
         if _numba is None:
             return function
-        compiled: F = _numba.njit(signature, cache=True)(function)
-        return compiled
+        compiled = _numba.njit(cache=True)(function)
+        folder = Path(compiled.stats.cache_path)
+        if _is_kept(function, folder):
+            compiled.compile(signature)
+        else:
+            with _alone(folder):
+                if not _is_kept(function, folder):
+                    _tell_once(folder)
+                compiled.compile(signature)
+        compiled.disable_compile()
+        found: F = compiled
+        return found
 
     return compile_function
+
+
+def _is_kept(function: Callable[..., Any], folder: Path) -> bool:
+    """Tell whether a compiled function is on disk, and its source has not changed since."""
+    source = Path(function.__code__.co_filename)
+    changed = source.stat().st_mtime
+    kept = folder.glob(f"{source.stem}.{function.__qualname__}-*.nbi")
+    return any(file.stat().st_mtime >= changed for file in kept)
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Let one process compile, while those that were started with it wait for what it keeps."""
+    try:
+        # Only here, for some systems have none.
+        fcntl = importlib.import_module("fcntl")
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / "compiling.lock").open("w")
+    except (ImportError, OSError):  # Then each compiles for itself.
+        yield
+        return
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _tell_once(folder: Path) -> None:
+    if folder not in _told:
+        _told.add(folder)
+        logger.warning("compiling kernels of %s, once (some seconds)", folder.parent.name)
