@@ -21,7 +21,7 @@ from teleop_system.stacks.supervisor.process_usage import CpuMeter, describe_exi
 from teleop_system.stacks.supervisor.rows import NodeRow, make_row, summary
 
 EXIT_CLEAN, EXIT_FAILED = 0, 1
-LOOK_AROUND = 0.5
+LOOK_AROUND = 1.0
 """Time in [s] to find out who is in the graph already."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
