@@ -47,6 +47,8 @@ NEIGHBOURS = {
     frozenset({"exceptions", "utils"}),
     # A recorded person has the hands and wears the trackers of the simulated one.
     frozenset({"mocap", "simulators"}),
+    # A recording that is known in advance is planned for the robot that follows it.
+    frozenset({"mocap", "solvers"}),
 }
 
 ANYWHERE = ("numpy", "typing_extensions")

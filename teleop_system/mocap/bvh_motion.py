@@ -124,7 +124,13 @@ class _Key:
 @functools.lru_cache(maxsize=4)
 def _load(key: _Key, path: Path, stamp: int) -> MappedMotion:
     data, mapping = load_recording(key.config)
-    return SkeletonMapper(key.config, mapping).map(data)
+    motion = SkeletonMapper(key.config, mapping).map(data)
+    if key.config.normalization != "relative":
+        return motion
+    # Whoever only looks at recordings needs no libraries of kinematics.
+    from teleop_system.mocap.robot_plan import planned
+
+    return planned(motion, key.config)
 
 
 def _plain(options: dict[str, Any]) -> dict[str, Any]:

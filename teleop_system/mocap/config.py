@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from teleop_system.exceptions import ConfigError
 from teleop_system.interfaces.master_device import HAND_SIDES
@@ -22,6 +22,24 @@ Quaternion = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
+class BodyFit:
+    """What a motion has to know of the robot's joints to be one that they can follow."""
+
+    robot: str
+    """A robot by its name, or the path of a folder with a model."""
+    begin: dict[str, float] = field(default_factory=dict)
+    """Where joints are as a session begins, in [rad] or [m]; those not named are at 0."""
+    posture: dict[str, float] = field(default_factory=dict)
+    """Where joints prefer to be."""
+    solver: str = "qp"
+    """Registered name of the session's solver."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """What that solver is told."""
+    weights: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """What a chain's position [1/m] and orientation [1/rad] count, by name or kind of chain."""
+
+
+@dataclass(frozen=True, slots=True)
 class RobotFit:
     """What a motion has to know of the robot to suit it; all in the axes of the robot's base."""
 
@@ -33,6 +51,8 @@ class RobotFit:
     """Where hands are as a session begins, from their shoulders, in [m], by side."""
     turns: dict[str, Quaternion] = field(default_factory=dict)
     """How hands are turned then against those of hanging arms, xyzw, by side."""
+    body: BodyFit | None = None
+    """Its joints; null where the motion is to be played whether they can follow or not."""
 
     def __post_init__(self) -> None:
         require_positive(self, "reach")
@@ -67,6 +87,34 @@ class WaistLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanConfig:
+    """How a recording, known from beginning to end, is made a motion that joints can follow.
+
+    People are faster than robots. A robot that learns of a swing only while it happens comes late
+    and overshoots; one that knows it in advance swings less far, but in time.
+    """
+
+    enabled: bool = True
+    """Whether to plan at all; false sends what was recorded."""
+    velocity: float = 0.8
+    """Share of the joints' speeds to plan with; the rest is for an IK that has ways of its own."""
+    acceleration: float = 0.5
+    """Share of their accelerations."""
+    jerk: float = 0.4
+    """Share of their jerks."""
+    ahead: float = 0.05
+    """Time in [s] by which samples run ahead of the person, for the robot takes it to follow."""
+    longest: float = 300.0
+    """Length in [s] above which a recording is played without a plan."""
+
+    def __post_init__(self) -> None:
+        for name in ("velocity", "acceleration", "jerk"):
+            require_in_range(self, name, 0.05, 1.0)
+        require_in_range(self, "ahead", 0.0, 0.5, unit="s")
+        require_positive(self, "longest")
+
+
+@dataclass(frozen=True, slots=True)
 class MocapConfig:
     """Which motion, and how it is played."""
 
@@ -95,6 +143,8 @@ class MocapConfig:
     """Width in [s] over which noise is taken out of every tracker; half of 10 Hz passes."""
     waist: WaistLimits = field(default_factory=WaistLimits)
     """How much of what a person's hips do is taken over."""
+    plan: PlanConfig = field(default_factory=PlanConfig)
+    """How it is made a motion that the robot's joints can follow."""
     speed: float = 1.0
     """Time of the recording per time of the session."""
     loop: bool = False

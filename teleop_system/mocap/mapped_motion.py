@@ -81,6 +81,7 @@ class MappedMotion:
         scale: Way of a hand per way of the person's.
         start_heading: Direction in the recording's room that `path` counts from in [rad].
         loop_start: Frame that follows the last one; None where the motion ends.
+        wishes: The trackers as they were recorded, where `courses` are made for a robot.
     """
 
     name: str
@@ -93,6 +94,7 @@ class MappedMotion:
     scale: float = 1.0
     start_heading: float = 0.0
     loop_start: int | None = None
+    wishes: Mapping[TrackerRole, Course] | None = None
 
     @property
     def frame_count(self) -> int:
@@ -133,6 +135,10 @@ class MappedMotion:
             a, b, c, d = k * a - s * b, k * b + s * a, k * c + s * d, k * d - s * c
         stamp = time if timestamp is None else timestamp
         return Pose6D(np.array([x, y, z]), np.array([a, b, c, d]), stamp)
+
+    def recorded(self) -> "MappedMotion":
+        """Return the motion as it was recorded, whatever a robot can follow."""
+        return self if self.wishes is None else replace(self, courses=self.wishes, wishes=None)
 
     def hand(self, side: str, time: float) -> Array:
         """Return the 20 angles of a hand in [rad] at a time [s] since the first frame."""
@@ -187,14 +193,14 @@ class MappedMotion:
         count = max(1, round(lead / self.frame_time))
         shares = smooth_step(np.arange(count) / count)
         begin = slice(self.lead, None)
-        courses = {}
-        for role, course in self.courses.items():
-            now = course[slice(first, first + 1)].blended(
-                course[slice(second, second + 1)], np.array([share])
-            )
-            start = course[slice(self.lead, self.lead + 1)]
+
+        def led(course: Course) -> Course:
+            now = course[first : first + 1].blended(course[second : second + 1], np.array([share]))
+            start = course[self.lead : self.lead + 1]
             way = now.repeated(count).blended(start.repeated(count), shares)
-            courses[role] = way.followed_by(course[begin])
+            return way.followed_by(course[begin])
+
+        wishes = self.wishes
         fingers = {}
         for side, angles in self.fingers.items():
             start_angles = self.hand(side, time)
@@ -203,7 +209,8 @@ class MappedMotion:
         place, heading = self._body(first, second, share, cycles)
         return replace(
             self,
-            courses=courses,
+            courses={role: led(course) for role, course in self.courses.items()},
+            wishes=wishes and {role: led(course) for role, course in wishes.items()},
             fingers=fingers,
             path=self.path[begin].moved_to(place, heading).held(count),
             lead=count,

@@ -85,10 +85,7 @@ class SkeletonMapper:
         found = {TrackerRole.WAIST: waist}
         found[TrackerRole.HEAD] = _begun(courses[TrackerRole.HEAD], TrackerRole.HEAD)
         for role in FEET:
-            heights = courses[role].positions[:, 2]
-            planted = float(np.percentile(heights, FLOOR_PERCENTILE))
-            lift = np.array([0.0, 0.0, REFERENCE_POSITIONS[role][2] - planted])
-            found[role] = Course(courses[role].positions + lift, courses[role].orientations)
+            found[role] = _gliding(courses[role], role)
         starts = {TrackerRole.WAIST: _upright(TrackerRole.WAIST)}
         starts[TrackerRole.HEAD] = _upright(TrackerRole.HEAD)
         for side, role in HANDS.items():
@@ -265,6 +262,20 @@ def _softened(vectors: Array, largest: float) -> Array:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     scale: Array = largest * np.tanh(lengths / largest) / np.maximum(lengths, 1e-12)
     return vectors * scale
+
+
+def _gliding(course: Course, role: TrackerRole) -> Course:
+    """Return a foot that goes where the body goes, and is lifted as it was.
+
+    A foot stands still for half of every step, and swings ahead of the body in the other half;
+    a base that has no feet would have to guess from both what the body does.
+    """
+    x, y, _ = np.median(course.positions, axis=0).tolist()
+    heights = course.positions[:, 2]
+    planted = float(np.percentile(heights, FLOOR_PERCENTILE))
+    heights = heights + REFERENCE_POSITIONS[role][2] - planted
+    places = np.column_stack([np.full_like(heights, x), np.full_like(heights, y), heights])
+    return Course(places, np.tile([0.0, 0.0, 0.0, 1.0], (len(places), 1)))
 
 
 def _upright(role: TrackerRole) -> Course:

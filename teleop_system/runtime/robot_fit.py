@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from teleop_system.interfaces.master_device import HAND_SIDES
-from teleop_system.mocap.config import RobotFit
+from teleop_system.mocap.config import BodyFit, RobotFit
+from teleop_system.modules.arm_teleop.body import POSTURE
 from teleop_system.modules.arm_teleop.chain_kinematics import ChainKinematics
 from teleop_system.robots import RobotDescription, load_robot
 from teleop_system.runtime.signals.config import DriverSettings
@@ -16,6 +17,7 @@ from teleop_system.utils.plain_values import plain
 from teleop_system.utils.transforms import quat_inverse, quat_multiply, quat_rotate
 
 HANGING_POSE = "zero"
+SCALES = ("scale", "rotation_scale")
 HANGING_ERROR = 0.1
 """How far from straight below its shoulder in [m] a hanging arm's hand may be."""
 
@@ -66,6 +68,8 @@ def fitted(settings: TeleopSettings) -> TeleopSettings:
     robot = load_robot(settings.robot.name)
     home = settings.session.home_pose or settings.robot.initial_pose
     fit = robot_fit(robot, home)
+    if fit is not None:
+        fit = dataclasses.replace(fit, body=_body_fit(robot, settings, home))
     drivers: dict[str, DriverSettings] = {}
     for name, driver in settings.hardware.drivers.items():
         if driver.name == "bvh" and driver.options.get("fit") is None and fit is not None:
@@ -74,6 +78,31 @@ def fitted(settings: TeleopSettings) -> TeleopSettings:
         drivers[name] = driver
     hardware = dataclasses.replace(settings.hardware, drivers=drivers)
     return dataclasses.replace(settings, hardware=hardware)
+
+
+def _body_fit(
+    robot: RobotDescription, settings: TeleopSettings, home: str | None
+) -> BodyFit | None:
+    """Return what a plan has to know of a session; None where it moves hands another way.
+
+    A plan reckons with hands that go as far as those of the person, from where they begin.
+    """
+    arm, solver = settings.arm, settings.solver
+    scales = {getattr(limb, name) for limb in arm.limbs.values() for name in SCALES}
+    if arm.mapping != "relative" or scales - {1.0}:
+        return None
+    posture = arm.posture or (POSTURE if POSTURE in robot.poses else robot.initial_pose)
+    return BodyFit(
+        robot=settings.robot.name,
+        begin=dict(robot.pose(home or robot.initial_pose)),
+        posture=dict(robot.pose(posture)),
+        solver=solver.name,
+        options=dict(solver.options()),
+        weights={
+            name: (weight.position_weight, weight.orientation_weight)
+            for name, weight in solver.chains.items()
+        },
+    )
 
 
 def _shoulder(kinematics: ChainKinematics, reach: Any, joints: list[float]) -> tuple[Any, Any]:

@@ -55,14 +55,20 @@ def make_solver(
     """
     solver: IIKSolver = registry.create("solver", name)
     model = description.urdf or description.mjcf
-    if not solver.initialize(str(model), **(_options(description, weights or {}) | options)):
+    if not solver.initialize(str(model), **(solver_options(description, weights or {}) | options)):
         raise MissingExtraError(f"a library of the solver {name!r}", "ik")
     return solver
 
 
-def _options(
+def solver_options(
     description: "RobotDescription", weights: Mapping[str, ChainWeights]
 ) -> dict[str, Any]:
+    """Return what the description of a robot says of `SolverOptions`.
+
+    Raises:
+        UnknownNameError: Weights are for no chain of the robot.
+        ModelError: The robot has neither arm nor torso.
+    """
     chains = [chain for chain in description.chains.values() if chain.kind in KINDS]
     if not chains:
         raise ModelError(f"robot {description.name!r} has neither an arm nor a torso to move")

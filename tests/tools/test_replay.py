@@ -2,6 +2,7 @@
 """Recorded motions through whole sessions, and what they are worth."""
 
 import json
+import math
 import os
 from pathlib import Path
 
@@ -36,8 +37,8 @@ def test_a_wave_is_followed_safely_and_told_in_a_report(tmp_path: Path) -> None:
     assert score.is_safe, score
     assert score.state == "engaged"
     for hand in score.hands.values():
-        assert hand.error <= 0.025
-        assert 0.0 <= hand.unreachable + hand.too_fast <= 0.5
+        assert hand.error <= 0.015
+        assert hand.unreachable + hand.too_fast <= 0.05
     document = json.loads((result.folder / "score.json").read_text())  # type: ignore[attr-defined]
     assert document["safe"] is True
     assert set(document["hands"]) == {"left_arm", "right_arm"}
@@ -85,18 +86,25 @@ def test_the_command_tells_mistakes_in_a_sentence(tmp_path: Path) -> None:
     assert "Traceback" not in result.output
 
 
-@pytest.mark.skipif(not os.environ.get("TELEOP_FULL"), reason="TELEOP_FULL is not set")
 def test_a_grid_has_every_combination_and_the_best_comes_first(tmp_path: Path) -> None:
-    grid = parse_grid(["mocap.speed=1.0", "mocap.scale=0.3,0.5"])
-    points = run_sweep(Path("wave"), grid, [*QUICK, f"session.runs={tmp_path}"], workers=1)
-    assert {point.overrides[1] for point in points} == {"mocap.scale=0.3", "mocap.scale=0.5"}
-    assert points[0].error <= points[1].error
+    grid = parse_grid(["mocap.speed=1.0", "mocap.scale=0.1,0.9"])
+    common = [*QUICK, f"session.runs={tmp_path}", "operator.duration=3.0"]
+    points = run_sweep(Path("wave"), grid, common, workers=1)
+    assert [point.failure for point in points] == ["", ""]
+    assert [point.overrides[1] for point in points] == ["mocap.scale=0.9", "mocap.scale=0.1"]
+    assert 0.0 < points[0].error < 0.025
+    # A hand at a tenth of the arm's length would be within the robot's chest.
+    assert math.isnan(points[1].error)
     page = sweep_page(Path("wave"), grid, points)
     assert page.count("<tr>") == 3
+    assert "nothing within reach" in page
     assert "<polyline" in page
-    for wrong in ("mocap.speed", "=1", "mocap.speed="):
-        with pytest.raises(ConfigError, match="an axis of the grid"):
-            parse_grid([wrong])
+
+
+@pytest.mark.parametrize("wrong", ["mocap.speed", "=1", "mocap.speed="])
+def test_an_axis_without_values_is_told(wrong: str) -> None:
+    with pytest.raises(ConfigError, match="an axis of the grid"):
+        parse_grid([wrong])
 
 
 @full
@@ -115,9 +123,9 @@ def test_every_motion_of_ours_is_followed(name: str, tmp_path: Path) -> None:
 def test_real_recordings_are_followed_safely(name: str, loop: bool, tmp_path: Path) -> None:
     score = quick(clip(name), tmp_path, f"mocap.loop={str(loop).lower()}").score  # type: ignore[attr-defined]
     assert score.is_safe, score
-    assert max(hand.error for hand in score.hands.values()) <= 0.025
-    if score.walk.allowed > 0.5:
-        assert abs(score.walk.share - 1.0) <= 0.15
+    assert abs(score.walk.share - 1.0) <= 0.15
+    if not loop:
+        assert max(hand.error for hand in score.hands.values()) <= 0.025
 
 
 def test_every_tracker_has_its_role() -> None:

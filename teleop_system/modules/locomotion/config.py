@@ -95,6 +95,9 @@ class LocomotionConfig:
     """What a tracker's sample has to meet."""
     with_waist: bool = True
     """Whether the waist tells of walking as well; not where it is told as the body sees it."""
+    check_sides: bool = True
+    """Whether feet that rest on each other's side count as exchanged trackers; of a recording,
+    whose feet are known, they are those of a dancer."""
     drive: str = "differential"
     """Either "differential" (two driven wheels) or "holonomic" (goes sideways as well)."""
     linear_scale: float = 1.0
@@ -137,7 +140,7 @@ class LocomotionConfig:
 
     def __post_init__(self) -> None:
         require_choice(self, "drive", DRIVES)
-        nested = ("gait", "gate", "drive", "with_waist")
+        nested = ("gait", "gate", "drive", "with_waist", "check_sides")
         optional = ("dead_zone", "angular_dead_zone")
         names = [f.name for f in dataclasses.fields(self) if f.name not in (*nested, *optional)]
         require_positive(self, *names)

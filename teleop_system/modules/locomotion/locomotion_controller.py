@@ -136,7 +136,7 @@ class LocomotionController:
         assert self._right.pose is not None
         body = self._waist.pose if with_waist else None
         stance = self._detector.update(self._left.pose, self._right.pose, body).stance
-        if stance < SMALLEST_STANCE:
+        if self._config.check_sides and stance < SMALLEST_STANCE:
             self._log.add(Rule.SWAPPED, "feet", stance, SMALLEST_STANCE, Severity.HOLD)
             return False
         if before[0] is None or before[1] is None:

@@ -19,7 +19,7 @@ class WalkScore:
     Attributes:
         walked: Way of the person in [m].
         allowed: Way of a base that follows at once, within its limits of speed and acceleration.
-        driven: Way that the base went in [m].
+        driven: Way that the base went, ahead or back, in [m].
         turned: Angle that the person turned, all turns added up, in [rad].
         turn_allowed: The same of a base within its limits in [rad].
         turn_driven: The same of the base in [rad].
@@ -48,27 +48,43 @@ def judge_walk(time: Array, person: Array, odometry: Array, config: LocomotionCo
         config: With the limits of the base.
     """
     step = np.diff(time)
-    moved = np.diff(person[:, :2], axis=0)
-    ahead = moved[:, 0] * np.cos(person[:-1, 2]) + moved[:, 1] * np.sin(person[:-1, 2])
     turns = np.diff(np.unwrap(person[:, 2]))
-    speed = _limited(ahead / step, step, config.max_linear, config.linear_acceleration)
-    rate = _limited(turns / step, step, config.max_angular, config.angular_acceleration)
-    headings = np.unwrap(odometry[:, 2])
+    wishes = np.column_stack([_ahead(person), turns]) / step[:, None]
+    ways = np.abs(_limited(wishes, step, config) * step[:, None]).sum(axis=0)
+    headings = np.unwrap(odometry[::5, 2])
     return WalkScore(
         walked=path_length(person[:, :2]),
-        allowed=float(np.abs(speed * step).sum()),
-        driven=path_length(odometry[::5, :2]),
+        allowed=float(ways[0]),
+        driven=float(np.abs(_ahead(odometry[::5])).sum()),
         turned=float(np.abs(turns).sum()),
-        turn_allowed=float(np.abs(rate * step).sum()),
-        turn_driven=float(np.abs(np.diff(headings[::5])).sum()),
+        turn_allowed=float(ways[1]),
+        turn_driven=float(np.abs(np.diff(headings)).sum()),
     )
 
 
-def _limited(wishes: Array, steps: Array, largest: float, acceleration: float) -> Array:
-    """Return speeds that follow wishes as well as the limits let them."""
-    found, speed = np.empty_like(wishes), 0.0
-    for tick, (wish, step) in enumerate(zip(wishes.tolist(), steps.tolist(), strict=True)):
-        wish = min(max(wish, -largest), largest)
-        speed += min(max(wish - speed, -acceleration * step), acceleration * step)
-        found[tick] = speed
+def _ahead(course: Array) -> Array:
+    """Return the way that is gone ahead from tick to tick in [m], negative backwards.
+
+    The origin of a base that turns about its wheels goes sideways, which is no way of its own.
+    """
+    moved = np.diff(course[:, :2], axis=0)
+    heading = np.unwrap(course[:, 2])
+    heading = 0.5 * (heading[1:] + heading[:-1])
+    result: Array = moved[:, 0] * np.cos(heading) + moved[:, 1] * np.sin(heading)
+    return result
+
+
+def _limited(wishes: Array, steps: Array, config: LocomotionConfig) -> Array:
+    """Return speeds that follow wishes as well as the limits let them; ahead and turning, (T, 2).
+
+    Both share the wheels: what the one takes of their acceleration the other does not get.
+    """
+    found, speeds = np.empty_like(wishes), np.zeros(2)
+    largest = np.array([config.max_linear, config.max_angular])
+    quickest = np.array([config.linear_acceleration, config.angular_acceleration])
+    for tick, step in enumerate(steps.tolist()):
+        change = np.clip(wishes[tick], -largest, largest) - speeds
+        load = float((np.abs(change) / (quickest * step)).sum())
+        speeds = speeds + change / max(load, 1.0)
+        found[tick] = speeds
     return found

@@ -1,43 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which wishes a robot could fulfil at all, and which it could fulfil in time.
+"""Which wishes a robot could fulfil: at all, and with the time that it has.
 
-A solver of its own follows the wishes in slow motion, with the limits of the joints and the
-distances between links that the session keeps, but without any limit on time: where it stays away
-from a wish, the robot cannot be there. Then every joint goes after these solutions as well as its
-limits of speed and acceleration let it, knowing the present alone, as any operator's robot does:
-where it is behind, the robot cannot be there in time. The controller under test has no part in
-this.
+Neither the controllers nor what the robot did have a part in this; the wishes and the robot's
+description alone decide.
+
+- *Out of reach*: a solver follows the wishes for as long as it takes, within the limits of the
+  joints and with the distances that links have to keep from each other. Where it stays further
+  than `TOLERANCE` from a wish, no posture that it can get to puts the hand there.
+- *Too fast*: an ideal robot, which knows the whole recording in advance and obeys at once, comes
+  as near to what is within reach as the description's limits on speed, acceleration and jerk let
+  it. Where even that one is further than `TOLERANCE` from a wish, the wish is too fast.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
 
-from teleop_system.interfaces import IIKSolver, Pose6D
-from teleop_system.mocap.body_path import smooth
+from teleop_system.modules.arm_teleop.body import POSTURE
 from teleop_system.robots import RobotDescription
 from teleop_system.runtime.session.arm_module import solver_for
 from teleop_system.settings import SolverSettings
-from teleop_system.tools.replay.wishes import Course
+from teleop_system.solvers.planning.motion_planner import MotionPlanner
+from teleop_system.solvers.planning.slow_motion import Course, slow_motion
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-STRIDE = 5
+STRIDE = 4
 """Ticks between two wishes that are looked at."""
-SLOW_STEP = 0.02
-"""Time of one step of the solver in [s]."""
-MOST_STEPS = 40
-"""Steps of the solver per wish; a wish moves by centimetres from one to the next."""
 TOLERANCE = 0.01
-"""Distance in [m] within which a hand is there."""
-CLOSE = 0.0005
-"""Distance in [m] at which the solver need go no further."""
-RECOVERY = 0.3
-"""Time in [s] after a wish that could not be met in which a robot may still be on its way back."""
-BEHIND = 0.02
-"""Angle in [rad] by which a joint may be behind where a hand still is where it should be."""
+"""Distance in [m] within which a hand is where it should be."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HandReach:
+    """How near a robot can come to the wishes for one hand; each of shape (T,).
+
+    Attributes:
+        slow: Distance in [m] without limits on time.
+        ideal: Distance in [m] of the ideal robot.
+    """
+
+    slow: Array
+    ideal: Array
+
+    @property
+    def there(self) -> Mask:
+        """Whether the wish is within reach."""
+        return self.slow <= TOLERANCE
+
+    @property
+    def in_time(self) -> Mask:
+        """Whether the ideal robot is there."""
+        return self.ideal <= TOLERANCE
 
 
 class Reachability:
@@ -52,90 +70,42 @@ class Reachability:
     def __init__(
         self, robot: RobotDescription, solver: SolverSettings, begin: Mapping[str, float]
     ) -> None:
-        self._solver: IIKSolver = solver_for(robot, solver)
-        names = self._solver.get_joint_names()
-        self._speeds = np.array([robot.limits(name).velocity for name in names])
-        # The session's solver keeps a part of the accelerations for the safety manager's jerks.
-        share = solver.acceleration_share
-        self._accelerations = share * np.array([robot.limits(n).acceleration for n in names])
-        self._begin = np.array([begin[name] for name in names])
-        self._solver.set_posture_target(self._begin)
+        self._solver = solver_for(robot, solver)
+        self._planner = MotionPlanner(robot, solver.chains)
+        self._begin = begin
+        self._posture = robot.poses.get(POSTURE, begin)
 
     def judge(
         self, wishes: Mapping[str, Course], arms: list[str], step: float
-    ) -> tuple[dict[str, Mask], Mask]:
-        """Return which wishes of each arm can be reached, and which ticks are slow enough.
+    ) -> dict[str, HandReach]:
+        """Return how near the robot could come to the wishes for each arm.
 
         Args:
-            wishes: Of all chains, in the base frame.
+            wishes: Of all chains, in the base frame, tick by tick.
             arms: Chains to judge.
             step: Time of a tick in [s].
         """
-        count = len(wishes[arms[0]].positions)
-        ticks = np.arange(0, count, STRIDE)
-        solutions, errors = self._slow_motion(wishes, arms, ticks)
-        there = {
-            arm: _spread(errors[:, column] <= TOLERANCE, ticks, count)
-            for column, arm in enumerate(arms)
+        names = self._solver.get_joint_names()
+        self._solver.set_posture_target(_vector(self._posture, names))
+        count = len(wishes[arms[0]])
+        ticks = np.arange(0, count + STRIDE, STRIDE)
+        near = np.minimum(ticks, count - 1)
+        looked_at = {
+            name: Course(course.positions[near], course.orientations[near])
+            for name, course in wishes.items()
         }
-        # What is left of the solver's tolerance would be noise in the accelerations.
-        calm = smooth(solutions, 1.0)
-        every = np.stack(
-            [np.interp(np.arange(count), ticks, column) for column in calm.T], axis=-1
-        )
-        behind = np.abs(self._chased(every, step) - every).max(axis=1) > BEHIND
-        after = round(RECOVERY / step)
-        late = np.convolve(behind, np.ones(after + 1))[:count] > 0.5
-        for arm, reached in there.items():
-            away = np.convolve(~reached, np.ones(after + 1))[:count] > 0.5
-            there[arm] = np.asarray(~away, dtype=np.bool_)
-        return there, np.asarray(~late, dtype=np.bool_)
-
-    def _chased(self, goals: Array, step: float) -> Array:
-        """Return where joints are that go after goals as fast as they can, shape (T, N)."""
-        found = np.empty_like(goals)
-        place, speed = goals[0].copy(), np.zeros(goals.shape[1])
-        wished = np.gradient(goals, step, axis=0)
-        most = self._accelerations * step
-        for tick, goal in enumerate(goals):
-            away = goal - place
-            # Fast enough to be there soon, slow enough to stop there.
-            closing = np.minimum(
-                np.sqrt(2.0 * self._accelerations * np.abs(away)), np.abs(away) / step
-            )
-            target = np.clip(wished[tick] + np.sign(away) * closing, -self._speeds, self._speeds)
-            speed = speed + np.clip(target - speed, -most, most)
-            place = place + speed * step
-            found[tick] = place
+        postures = slow_motion(self._solver, looked_at, _vector(self._begin, names))
+        postures = postures[:, [names.index(joint) for joint in self._planner.joints]]
+        motion = self._planner.plan(postures, STRIDE * step)
+        places = self._planner.places(CubicSpline(ticks, motion)(np.arange(count)))
+        reached = self._planner.places(postures)
+        found = {}
+        for arm in arms:
+            slow = np.linalg.norm(reached[arm].positions - looked_at[arm].positions, axis=1)
+            ideal = np.linalg.norm(places[arm].positions - wishes[arm].positions, axis=1)
+            found[arm] = HandReach(np.interp(np.arange(count), ticks, slow), ideal)
         return found
 
-    def _slow_motion(
-        self, wishes: Mapping[str, Course], arms: list[str], ticks: NDArray[np.int64]
-    ) -> tuple[Array, Array]:
-        joints = self._begin.copy()
-        solutions, errors = np.empty((len(ticks), joints.size)), np.empty((len(ticks), len(arms)))
-        for row, tick in enumerate(ticks.tolist()):
-            targets = {}
-            for name, course in wishes.items():
-                place, turn = course.pose(tick)
-                targets[name] = Pose6D(np.array(place), np.array(turn))
-            for _ in range(MOST_STEPS):
-                result = self._solver.solve_multi(targets, joints, SLOW_STEP)
-                moved = float(np.abs(result.joint_positions - joints).max())
-                joints = np.array(result.joint_positions)
-                if moved < 1e-4 or result.error_position < CLOSE:
-                    break
-            solutions[row] = joints
-            errors[row] = [self._distance(arm, targets[arm], joints) for arm in arms]
-        return solutions, errors
 
-    def _distance(self, arm: str, target: Pose6D, joints: Array) -> float:
-        """Return how far a hand is from its target in [m], by the solver's own measure."""
-        tiny = self._solver.solve_multi({arm: target}, joints, 1e-6)
-        return tiny.error_position
-
-
-def _spread(flags: Mask, ticks: NDArray[np.int64], count: int) -> Mask:
-    """Return flags of some ticks for all ticks."""
-    places = np.minimum(np.arange(count) // STRIDE, len(ticks) - 1)
-    return flags[places]
+def _vector(positions: Mapping[str, float], joints: list[str]) -> Array:
+    return np.array([positions.get(joint, 0.0) for joint in joints])

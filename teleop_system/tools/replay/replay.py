@@ -28,14 +28,19 @@ from teleop_system.runtime.session.build import build_session, is_time_simulated
 from teleop_system.runtime.session.runner import SessionRunner
 from teleop_system.runtime.session.session import TeleopSession
 from teleop_system.runtime.session.status import StatusReporter
-from teleop_system.runtime.session.wrap_up import judge_run, write_run
+from teleop_system.runtime.session.wrap_up import RunOutcome, judge_run, write_run
 from teleop_system.settings import TeleopSettings, load_settings
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.tools.contact_watch import ContactWatch
 from teleop_system.tools.film import ProgressCallback
 from teleop_system.tools.replay.dual_viewer import DualViewer
 from teleop_system.tools.replay.report import replay_section
-from teleop_system.tools.replay.score import ReplayScore, score_replay
+from teleop_system.tools.replay.score import (
+    ReplayRun,
+    ReplayScore,
+    broken_limits,
+    score_replay,
+)
 from teleop_system.tools.replay.skeleton_viewer import SkeletonViewer
 from teleop_system.tools.replay.tilt_watch import TiltWatch
 
@@ -177,7 +182,7 @@ class _Stage:
         self._length = min(self._playback.length, LOOP_TIME)
         if settings.operator.duration is not None:
             self._length = min(self._length, settings.operator.duration)
-        self._body: list[tuple[float, float, float]] = []
+        self._times: list[float] = []
         self._runner = SessionRunner(
             session,
             StatusReporter(session, self._robot),
@@ -197,21 +202,21 @@ class _Stage:
                 return
             self._playback.play()
             time = self._playback.time()
-            self._body.append(self._motion.body(time))
-            played = len(self._body) * period
+            self._times.append(time)
+            played = len(self._times) * period
             if self._viewer is not None:
                 shown = (time - self._motion.approach) % (captured * self._motion.frame_time)
                 shown = max(shown, 0.0) if time > self._motion.approach else 0.0
-                heading = self._body[-1][2] + self._motion.start_heading
+                heading = self._motion.body(time)[2] + self._motion.start_heading
                 self._viewer.maybe_shoot(played, shown, heading)
-            if on_tick is not None and len(self._body) % 10 == 0:
+            if on_tick is not None and len(self._times) % 10 == 0:
                 on_tick(played, self._length)
             self._clock += period
 
         self._runner.run(
             None,
             on_tick=tick,
-            should_stop=lambda: len(self._body) * period >= self._length + SETTLING,
+            should_stop=lambda: len(self._times) * period >= self._length + SETTLING,
         )
 
     def finish(
@@ -220,19 +225,11 @@ class _Stage:
         """Judge what was recorded, and write it down."""
         session, settings = self._session, self._settings
         outcome = judge_run(session, self._robot, self._contacts.pairs)
-        if not self._body:
+        if not self._times:
             reason = f"{session.status.state.value}: {session.status.reason}"
             raise ConfigError(f"the robot never followed; it stayed {reason}")
-        score = score_replay(
-            session,
-            self._robot,
-            settings,
-            outcome,
-            self._motion,
-            np.array(self._body),
-            tilt=self._tilt.largest,
-            state=self._runner.summary.state.value,
-        )
+        run = self._run(outcome)
+        score = score_replay(run, self._robot, settings)
         result = ReplayResult(score)
         if folder is None:
             return result
@@ -240,7 +237,7 @@ class _Stage:
             result.files = self._viewer.save(folder.path, on_drawing, video=video)
         picture = next((file for file in result.files if file.suffix == ".png"), None)
         folder.write_json("score.json", score.document())
-        sections: list[Section] = [replay_section(score, np.array(self._body), session)]
+        sections: list[Section] = [replay_section(score, run)]
         write_run(
             folder, outcome, session, self._runner, settings, picture=picture, sections=sections
         )
@@ -248,3 +245,27 @@ class _Stage:
         if outcome.report is not None:
             result.files.append(outcome.report)
         return result
+
+    def _run(self, outcome: RunOutcome) -> ReplayRun:
+        recorder = self._session.recorder
+        assert recorder is not None, "only a recorded session can be scored"
+        trace = recorder.trace.columns()
+        ticks = np.flatnonzero(trace["following"] > 0.5)
+        ticks = ticks[: min(len(ticks), len(self._times))]
+        timer = self._session.timer
+        return ReplayRun(
+            motion=self._motion,
+            times=np.array(self._times[: len(ticks)]),
+            stamps=trace["time"][ticks],
+            joints=recorder.joints,
+            commands=trace["commands"][ticks],
+            measured=trace["measured"][ticks],
+            odometry=trace["odometry"][ticks],
+            limit_violations=broken_limits(outcome.joints),
+            self_contacts=list(outcome.self_contacts or ()),
+            interventions=dict(outcome.interventions),
+            holds=outcome.holds,
+            tilt=self._tilt.largest,
+            state=self._runner.summary.state.value,
+            tick=float(np.mean(timer.history.column(timer.TOTAL))),
+        )

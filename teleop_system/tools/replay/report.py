@@ -6,8 +6,7 @@ from numpy.typing import NDArray
 
 from teleop_system.runtime.report.charts import Band, Series, line_chart, path_chart
 from teleop_system.runtime.report.panels import Figure, Section, figures
-from teleop_system.runtime.session.session import TeleopSession
-from teleop_system.tools.replay.score import ReplayScore
+from teleop_system.tools.replay.score import ReplayRun, ReplayScore
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -18,19 +17,14 @@ WALK_GOAL = 0.15
 """Share by which the base may miss the way that its limits allow."""
 
 
-def replay_section(score: ReplayScore, body: Array, session: TeleopSession) -> Section:
+def replay_section(score: ReplayScore, run: ReplayRun) -> Section:
     """Return how the robot followed the recorded person.
 
     Args:
         score: How it went.
-        body: Place [m] and heading of the person, shape (T, 3).
-        session: The session that is over.
+        run: What is known of it.
     """
-    recorder = session.recorder
-    assert recorder is not None
-    trace = recorder.trace.columns()
-    ticks = np.flatnonzero(trace["following"] > 0.5)
-    time = trace["time"][ticks]
+    time = run.stamps
     series = [
         Series(chain, time, 1e3 * hand.errors, number)
         for number, (chain, hand) in enumerate(score.hands.items())
@@ -45,7 +39,7 @@ def replay_section(score: ReplayScore, body: Array, session: TeleopSession) -> S
             f'<div class="card">{chart}</div>'
         )
     if score.walk is not None and score.walk.walked > 0.2:
-        odometry = trace["odometry"][ticks]
+        odometry, body = run.odometry, run.body
         start = odometry[0]
         chart = path_chart(
             [

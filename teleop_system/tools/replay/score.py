@@ -2,6 +2,7 @@
 """What a replay was worth: how near the hands were, what held the robot, where the base went."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,11 +22,9 @@ from teleop_system.mocap.metrics import (
 from teleop_system.robots import RobotDescription
 from teleop_system.runtime.report.metrics import SETTLING, JointMetrics
 from teleop_system.runtime.robot_fit import robot_fit
-from teleop_system.runtime.session.session import TeleopSession
-from teleop_system.runtime.session.wrap_up import RunOutcome
 from teleop_system.settings import TeleopSettings
 from teleop_system.tools.replay.base_oracle import WalkScore, judge_walk
-from teleop_system.tools.replay.reachability import Reachability
+from teleop_system.tools.replay.reachability import HandReach, Reachability
 from teleop_system.tools.replay.wishes import Following, followings
 
 Array = NDArray[np.float64]
@@ -42,10 +41,11 @@ class HandScore:
     """How one hand followed.
 
     Attributes:
-        error: RMS distance from the wish where it could be reached in time, in [m].
+        error: RMS distance from the wish where an ideal robot could have been there, in [m].
         aligned: The same with the hand's own delay taken out, in [m].
         everywhere: RMS distance in all ticks in [m].
-        turn: RMS angle from the wish where it could be reached in time, in [rad].
+        ideal: RMS distance of an ideal robot in all ticks in [m].
+        turn: RMS angle from the wish in the ticks of `error`, in [rad].
         unreachable: Share of the ticks whose wish the robot cannot reach.
         too_fast: Share of the ticks whose wish it could reach, but not in time.
         delay: Time by which the hand follows in [s].
@@ -59,6 +59,7 @@ class HandScore:
     error: float
     aligned: float
     everywhere: float
+    ideal: float
     turn: float
     unreachable: float
     too_fast: float
@@ -128,61 +129,94 @@ class ReplayScore:
         return fields
 
 
-def score_replay(
-    session: TeleopSession,
-    robot: RobotDescription,
-    settings: TeleopSettings,
-    outcome: RunOutcome,
-    motion: MappedMotion,
-    body: Array,
-    *,
-    tilt: float,
-    state: str,
-) -> ReplayScore:
-    """Return the score of a recorded session.
+@dataclass(slots=True, eq=False)
+class ReplayRun:
+    """What is known of a replay once it is over; arrays have a row per tick of following.
+
+    Attributes:
+        motion: What was played.
+        times: Of the motion in [s], shape (T,).
+        stamps: Time in [s], evenly spaced, shape (T,).
+        joints: All joints of the robot.
+        commands: Where they were sent in [rad] or [m], shape (T, N).
+        measured: Where they were, shape (T, N).
+        odometry: Place [m] and heading [rad] of the base, shape (T, 3).
+        limit_violations: Joints that were sent beyond a limit.
+        self_contacts: Links that touched.
+        interventions: How often each rule acted.
+        holds: How often a part was held or the robot stopped.
+        tilt: Largest tilt of the base in [rad].
+        state: Where the engagement stood at the end.
+        tick: Mean time to compute a tick in [s]; NaN where nobody knows.
+    """
+
+    motion: MappedMotion
+    times: Array
+    stamps: Array
+    joints: tuple[str, ...]
+    commands: Array
+    measured: Array
+    odometry: Array
+    limit_violations: list[str]
+    self_contacts: list[tuple[str, str]]
+    interventions: dict[str, int]
+    holds: int
+    tilt: float
+    state: str
+    tick: float = math.nan
+
+    @property
+    def body(self) -> Array:
+        """Place [m] and heading [rad] of the person, shape (T, 3)."""
+        return np.array([self.motion.body(float(time)) for time in self.times])
+
+    @property
+    def begin(self) -> dict[str, float]:
+        """Where the joints were as the robot began to follow."""
+        return dict(zip(self.joints, self.commands[0].tolist(), strict=True))
+
+
+def score_replay(run: ReplayRun, robot: RobotDescription, settings: TeleopSettings) -> ReplayScore:
+    """Return what a replay was worth.
 
     Args:
-        session: The session that is over.
+        run: What is known of it.
         robot: Its robot.
         settings: What it was run with.
-        outcome: What the run itself is judged by.
-        motion: What was played.
-        body: Place [m] and heading [rad] of the person while the robot followed, shape (T, 3).
-        tilt: Largest tilt of the base in [rad].
-        state: State of the engagement before the end.
     """
-    recorder = session.recorder
-    assert recorder is not None, "only a recorded session can be scored"
-    trace = recorder.trace.columns()
-    ticks = np.flatnonzero(trace["following"] > 0.5)
-    step = 1.0 / session.rate
-    found = followings(recorder, robot, settings.arm)
-    begin = dict(zip(recorder.joints, trace["commands"][ticks[0]].tolist(), strict=True))
-    hands = _score_hands(found, robot, settings, begin, step)
+    step = float(np.median(np.diff(run.stamps)))
+    found = followings(
+        run.motion,
+        run.times,
+        run.measured,
+        robot=robot,
+        joints=run.joints,
+        begin=run.begin,
+        config=settings.arm,
+    )
+    hands = _score_hands(found, robot, settings, run.begin, step)
     moved = [joint for name in found for joint in robot.chains[name].joints]
-    columns = [recorder.joints.index(joint) for joint in moved]
+    columns = [run.joints.index(joint) for joint in moved]
     limits = np.array([robot.limits(joint).velocity for joint in moved])
     walk = None
     if robot.base is not None and robot.base.kind == "differential":
         config = settings.locomotion.within(robot.base)
-        size = min(len(ticks), len(body))
-        odometry = trace["odometry"][ticks[:size]]
-        walk = judge_walk(trace["time"][ticks[:size]], body[:size], odometry, config)
+        walk = judge_walk(run.stamps, run.body, run.odometry, config)
     return ReplayScore(
-        motion=motion.name,
-        duration=float(len(ticks) * step),
-        scale=motion.scale,
+        motion=run.motion.name,
+        duration=float(len(run.stamps) * step),
+        scale=run.motion.scale,
         hands=hands,
         walk=walk,
-        saturation=velocity_saturation(trace["commands"][ticks][:, columns], limits, step),
-        limit_violations=[joint.name for joint in outcome.joints if _is_broken(joint)],
-        self_contacts=list(outcome.self_contacts or ()),
-        estops=outcome.interventions.get("estop", 0),
-        holds=outcome.holds,
-        interventions=dict(outcome.interventions),
-        tilt=tilt,
-        state=state,
-        tick=float(np.mean(session.timer.history.column(session.timer.TOTAL))),
+        saturation=velocity_saturation(run.commands[:, columns], limits, step),
+        limit_violations=run.limit_violations,
+        self_contacts=run.self_contacts,
+        estops=run.interventions.get("estop", 0),
+        holds=run.holds,
+        interventions=dict(run.interventions),
+        tilt=run.tilt,
+        state=run.state,
+        tick=run.tick,
     )
 
 
@@ -197,36 +231,32 @@ def _score_hands(
     if not arms:
         return {}
     wishes = {name: following.wished for name, following in found.items()}
-    there, in_time = Reachability(robot, settings.solver, begin).judge(wishes, arms, step)
-    settled = np.arange(len(in_time)) * step >= SETTLING
+    reaches = Reachability(robot, settings.solver, begin).judge(wishes, arms, step)
     fit = robot_fit(robot)
     reach = fit.reach if fit is not None else 1.0
-    return {
-        arm: _score_hand(found[arm], there[arm], in_time, settled, step, reach) for arm in arms
-    }
+    return {arm: _score_hand(found[arm], reaches[arm], step, reach) for arm in arms}
 
 
-def _score_hand(
-    following: Following, there: Mask, in_time: Mask, settled: Mask, step: float, reach: float
-) -> HandScore:
+def _score_hand(following: Following, limits: HandReach, step: float, reach: float) -> HandScore:
     wished, reached = following.wished, following.reached
+    settled = np.arange(len(wished)) * step >= SETTLING
     errors = position_errors(wished.positions, reached.positions)
     turns = orientation_errors(wished.orientations, reached.orientations)
-    counted = there & in_time & settled
+    counted = limits.there & limits.in_time & settled
     delay = latency(wished.positions[settled], reached.positions[settled], step)
     shift = round(delay / step)
     aligned = np.full_like(errors, math.nan)
-    if shift:
-        aligned[shift:] = position_errors(wished.positions[:-shift], reached.positions[shift:])
-    else:
-        aligned = errors
+    aligned[shift:] = position_errors(
+        wished.positions[: len(errors) - shift], reached.positions[shift:]
+    )
     return HandScore(
         error=rmse(errors, counted),
         aligned=rmse(aligned, counted),
         everywhere=rmse(errors, settled),
+        ideal=rmse(limits.ideal, settled),
         turn=rmse(turns, counted),
-        unreachable=float((~there[settled]).mean()) if settled.any() else math.nan,
-        too_fast=float((there & ~in_time)[settled].mean()) if settled.any() else math.nan,
+        unreachable=_share(~limits.there, settled),
+        too_fast=_share(limits.there & ~limits.in_time, settled),
         delay=delay,
         workspace=workspace_use(reached.positions, reach),
         roughness=smoothness(reached.positions, step),
@@ -234,6 +264,15 @@ def _score_hand(
         errors=errors,
         counted=counted,
     )
+
+
+def _share(flags: Mask, among: Mask) -> float:
+    return float(flags[among].mean()) if among.any() else math.nan
+
+
+def broken_limits(joints: Iterable[JointMetrics]) -> list[str]:
+    """Return the joints that were sent beyond a limit of their description."""
+    return [joint.name for joint in joints if _is_broken(joint)]
 
 
 def _is_broken(joint: JointMetrics) -> bool:

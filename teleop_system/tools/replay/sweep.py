@@ -29,7 +29,8 @@ class SweepPoint:
 
     Attributes:
         overrides: The settings, as they are typed.
-        error: RMS error of the worse hand where it can be reached in [m]; NaN where it failed.
+        error: RMS error of the worse hand where it can be reached in [m]; NaN where it failed, or
+            nothing can be reached.
         document: The whole score as plain values; empty where it failed.
         failure: Why it could not be run; empty where it could.
     """
@@ -124,7 +125,9 @@ def sweep_page(file: Path, grid: dict[str, list[str]], points: Sequence[SweepPoi
     rows = []
     for place, point in enumerate(points, 1):
         cells = "".join(f"<td>{escape(text.partition('=')[2])}</td>" for text in point.overrides)
-        result = point.failure or f"{1e3 * point.error:.1f} mm"
+        reached = math.isfinite(point.error)
+        figure = f"{1e3 * point.error:.1f} mm" if reached else "nothing within reach"
+        result = point.failure or figure
         safe = "yes" if point.is_safe else "no"
         rows.append(f"<tr><td>{place}</td>{cells}<td>{escape(result)}</td><td>{safe}</td></tr>")
     table = (
@@ -147,6 +150,8 @@ def _plot(key: str, grid: dict[str, list[str]], points: Sequence[SweepPoint]) ->
         return ""
     curves: dict[str, list[tuple[float, float]]] = {}
     for point in points:
+        if not math.isfinite(point.error):
+            continue
         values = dict(text.split("=", 1) for text in point.overrides)
         label = ", ".join(f"{name}={value}" for name, value in values.items() if name != key)
         curves.setdefault(label, []).append((places[values[key]], 1e3 * point.error))

@@ -1,39 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the operator wanted the robot's hands, tick by tick, before anything limited them."""
+"""Where the recorded person wanted the robot's hands, before anything limited them."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from teleop_system.interfaces import TrackerRole
+from teleop_system.mocap.mapped_motion import MappedMotion
 from teleop_system.modules.arm_teleop.chain_kinematics import ChainKinematics
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
 from teleop_system.modules.arm_teleop.limb_mapping import LimbMapping
 from teleop_system.modules.arm_teleop.spatial import Placement, heading_of
 from teleop_system.robots import RobotDescription
-from teleop_system.runtime.session.recorder import SessionRecorder
 from teleop_system.runtime.signals.needs import chain_role
+from teleop_system.solvers.planning.slow_motion import Course
+from teleop_system.utils.transforms import quat_normalize
 
 Array = NDArray[np.float64]
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Course:
-    """Poses of an end effector in the base frame, tick by tick.
-
-    Attributes:
-        positions: In [m], shape (T, 3); NaN where there is none.
-        orientations: xyzw, shape (T, 4).
-    """
-
-    positions: Array
-    orientations: Array
-
-    def pose(self, tick: int) -> Placement:
-        """Return one pose as plain numbers."""
-        x, y, z = self.positions[tick].tolist()
-        a, b, c, d = self.orientations[tick].tolist()
-        return (x, y, z), (a, b, c, d)
+KINDS = ("arm", "torso")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,7 +28,7 @@ class Following:
     """What one chain was asked for, and what it did.
 
     Attributes:
-        wished: What the operator's tracker stands for.
+        wished: What the person's tracker stands for.
         reached: Where the end effector was measured.
     """
 
@@ -50,38 +37,55 @@ class Following:
 
 
 def followings(
-    recorder: SessionRecorder, robot: RobotDescription, config: ArmTeleopConfig
+    motion: MappedMotion,
+    times: Sequence[float] | Array,
+    measured: Array,
+    *,
+    robot: RobotDescription,
+    joints: Sequence[str],
+    begin: Mapping[str, float],
+    config: ArmTeleopConfig,
 ) -> dict[str, Following]:
-    """Return wish and result of every chain, for the ticks in which the robot followed."""
-    trace, inputs = recorder.trace.columns(), recorder.inputs.table.columns()
-    ticks = np.flatnonzero(trace["following"] > 0.5)
-    chains = {name: robot.chains[name] for name in recorder.chains}
-    kinematics = ChainKinematics(robot, chains, recorder.joints)
+    """Return wish and result of every chain that follows a tracker.
+
+    Args:
+        motion: What was played; what was recorded counts, not what was planned for the robot.
+        times: Of the motion in every tick in [s], shape (T,).
+        measured: Joint positions in every tick in [rad] or [m], shape (T, N).
+        robot: The robot.
+        joints: Its joints, in the order of `measured`.
+        begin: Where they were as the robot began to follow.
+        config: How trackers move its hands.
+    """
+    chains = {name: chain for name, chain in robot.chains.items() if chain.kind in KINDS}
+    kinematics = ChainKinematics(robot, chains, joints)
+    start = [begin.get(joint, 0.0) for joint in joints]
+    recorded = motion.recorded()
     found = {}
     for name, chain in chains.items():
         role = chain_role(chain)
-        if role is None or role.value not in inputs or not ticks.size:
+        if role is None:
             continue
-        samples = inputs[role.value][ticks, 2:]
-        waist = inputs["waist"][ticks[0], 2:] if "waist" in inputs else samples[0]
-        begin = kinematics.place(name, trace["commands"][ticks[0]].tolist())
+        samples = [_placement(recorded, role, time) for time in times]
+        waist = _placement(recorded, TrackerRole.WAIST, float(times[0]))
         limb = config.limb(name, chain.kind)
         mapping = LimbMapping(
-            _placement(samples[0]),
-            begin,
-            heading_of(_placement(waist)[1]),
+            samples[0],
+            kinematics.place(name, start),
+            heading_of(waist[1]),
             scale=limb.scale,
             rotation_scale=limb.rotation_scale,
         )
-        wished = _course([mapping.apply(_placement(sample)) for sample in samples])
-        measured = trace["measured"][ticks]
+        wished = _course([mapping.apply(sample) for sample in samples])
         reached = _course([kinematics.place(name, row.tolist()) for row in measured])
         found[name] = Following(wished, reached)
     return found
 
 
-def _placement(sample: Array) -> Placement:
-    x, y, z, a, b, c, d = sample.tolist()
+def _placement(motion: MappedMotion, role: TrackerRole, time: float) -> Placement:
+    pose = motion.pose(role, time)
+    x, y, z = pose.position.tolist()
+    a, b, c, d = quat_normalize(pose.orientation).tolist()
     return (x, y, z), (a, b, c, d)
 
 

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings made for a robot: nearer to what it can do, and what was recorded is kept."""
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pinocchio")
+
+from teleop_system.interfaces import TrackerRole
+from teleop_system.mocap.bvh_motion import load_motion, make_playback, mocap_config
+from teleop_system.mocap.config import MocapConfig
+from teleop_system.mocap.mapped_motion import MappedMotion
+from teleop_system.mocap.robot_plan import planned
+from teleop_system.runtime.robot_fit import fitted
+from teleop_system.settings import load_settings
+
+HAND = TrackerRole.RIGHT_HAND
+
+
+def config(*overrides: str) -> MocapConfig:
+    settings = fitted(load_settings(["hardware=mocap", "mocap.file=wave", *overrides]))
+    return mocap_config(settings.hardware.drivers["trackers"].options)
+
+
+def accelerations(motion: MappedMotion, how: MocapConfig) -> np.ndarray:
+    """Return how hard the right hand accelerates as it is played in [m/s^2]."""
+    now = 0.0
+    playback = make_playback(motion, how, lambda: now)
+    playback.play()
+    places, step = [], 0.06
+    while now < playback.length:
+        places.append(motion.pose(HAND, playback.time()).position)
+        now += step
+    return np.linalg.norm(np.diff(places, 2, axis=0), axis=1) / step**2
+
+
+def test_a_plan_is_calmer_and_keeps_what_was_recorded() -> None:
+    fast = config("mocap.speed=3.0")
+    plain = load_motion(replace(fast, plan=replace(fast.plan, enabled=False)))
+    motion = planned(plain, fast)
+    assert plain.wishes is None
+    assert motion.wishes is not None
+    for role, course in plain.courses.items():
+        np.testing.assert_array_equal(motion.recorded().courses[role].positions, course.positions)
+    assert accelerations(motion, fast).max() < 0.7 * accelerations(plain, fast).max()
+    assert motion.duration == plain.duration
+
+
+def test_what_a_robot_can_follow_is_only_told_a_little_earlier() -> None:
+    slow = config("mocap.speed=0.3")
+    motion = load_motion(slow)
+    late = slow.plan.ahead * slow.speed
+    for time in np.linspace(motion.approach + 1.0, motion.duration - 1.0, 20).tolist():
+        told = motion.pose(HAND, time).position
+        meant = motion.recorded().pose(HAND, time + late).position
+        np.testing.assert_allclose(told, meant, atol=4e-3)
+
+
+def test_a_planned_loop_closes_without_a_jump() -> None:
+    motion = load_motion(config("mocap.loop=true"))
+    step = motion.frame_time
+    times = np.arange(0.0, 2.5 * motion.duration, step)
+    for role in (HAND, TrackerRole.WAIST, TrackerRole.LEFT_FOOT):
+        places = np.array([motion.pose(role, float(time)).position for time in times])
+        steps = np.linalg.norm(np.diff(places, axis=0), axis=1)
+        ends = np.flatnonzero(times[:-1] % motion.duration > motion.duration - 2.0 * step)
+        assert steps[ends].max() <= 1.5 * np.percentile(steps, 99.0) + 1e-3
+
+
+def test_played_again_a_plan_begins_where_the_person_is() -> None:
+    motion = load_motion(config())
+    again = motion.again(motion.duration, 2.0)
+    assert again.wishes is not None
+    before = motion.pose(HAND, motion.duration).position
+    np.testing.assert_allclose(again.pose(HAND, 0.0).position, before, atol=1e-9)
+
+
+@pytest.mark.parametrize("change", ["arm.mapping=absolute", "arm.limbs.arm.scale=0.5"])
+def test_hands_that_are_moved_another_way_are_not_planned_for(change: str) -> None:
+    assert load_motion(config(change)).wishes is None
+
+
+def test_what_is_too_long_is_played_as_it_is_and_said(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        motion = load_motion(config("mocap.plan.longest=5"))
+    assert motion.wishes is None
+    assert "mocap.plan.longest" in caplog.text
+
+
+def test_a_motion_that_is_only_looked_at_is_not_planned() -> None:
+    assert load_motion(MocapConfig(file=Path("wave"))).wishes is None
