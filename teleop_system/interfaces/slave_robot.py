@@ -3,6 +3,7 @@
 
 import abc
 import enum
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -148,6 +149,9 @@ class VelocityCommand:
     timestamp: float = 0.0
 
     def __post_init__(self) -> None:
+        numbers = (self.linear_x, self.linear_y, self.angular_z, self.timestamp)
+        if set(map(type, numbers)) == {float} and all(map(math.isfinite, numbers)):
+            return  # One is made in every cycle, and setting attributes takes longer than this.
         for name in ("linear_x", "linear_y", "angular_z", "timestamp"):
             object.__setattr__(
                 self, name, finite_number(getattr(self, name), name, InvalidValueError)

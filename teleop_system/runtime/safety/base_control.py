@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The mobile base as a part: its commands, whether it follows them, and its velocity."""
 
+import numpy as np
+
 from teleop_system.exceptions import ConfigError
 from teleop_system.interfaces import VelocityCommand
 from teleop_system.robots.description import Base
@@ -64,13 +66,16 @@ class BaseControl:
     ) -> VelocityCommand:
         """Return the velocity of one cycle of `step` [s]; see `PartControl.decide`."""
         if wish is not None and wish is not self._last:
-            axes = (wish.linear_x, wish.linear_y, wish.angular_z)
+            axes = np.array([wish.linear_x, wish.linear_y, wish.angular_z])
             self._last, self._command = wish, PartCommand(axes, wish.timestamp)
         control, limiter = self.control, self._limiter
         taken = control.stream.take(self._command, now, log)
         if taken is not None:
-            self._wish = (float(taken[0]), float(taken[1]), float(taken[2]))
-        control.decide(engaged=engaged, block=block, now=now, resting=limiter.is_at_rest, log=log)
+            x, y, turning = taken.tolist()
+            self._wish = (x, y, turning)
+        if not (engaged and block is None and control.goes_on(now)):
+            resting = limiter.is_at_rest
+            control.decide(engaged=engaged, block=block, now=now, resting=resting, log=log)
         if control.following:
             control.advance(step)
             # A base that stands and shall stand is spared the arithmetic.

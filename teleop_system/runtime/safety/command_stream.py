@@ -3,6 +3,7 @@
 
 import math
 from collections.abc import Sequence
+from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from teleop_system.runtime.safety.values import PartCommand
 
 Array = NDArray[np.float64]
 
+FLOAT64 = np.dtype(np.float64)
 REPEATS = 3
 """Changed commands under one time stamp that pass unremarked: a loop that is faster than its
 input refines the last one for a cycle or two."""
@@ -35,7 +37,7 @@ class CommandStream:
 
     def __init__(self, part: Part, config: SafetyConfig) -> None:
         self._part = part
-        self._config = config
+        self._ahead, self._stale = config.ahead, config.stale_after
         self._shape = (len(part.joints),)
         self._orders: dict[tuple[str, ...], NDArray[np.intp]] = {}
         self.restart(None)
@@ -66,38 +68,33 @@ class CommandStream:
         """Return new positions to follow in the part's order, or None where there are none."""
         if command is None or command is self._last:
             return None
+        given, stamp, last = command.positions, command.timestamp, self.stamp
         positions: Array | None
-        if self._is_ordinary(command, now):
-            positions = command.positions  # type: ignore[assignment]  # That it is an array.
-            self._accept(command.timestamp, now)
+        # Nearly all commands can be told at a glance to have nothing wrong with them. A stamp that
+        # is no finite number fails the comparisons.
+        if (
+            type(given) is np.ndarray
+            and given.dtype is FLOAT64
+            and given.shape == self._shape
+            and command.names is None
+            and type(stamp) is float
+            and last is not None
+            and last < stamp <= now + self._ahead
+            and all(map(isfinite, given.tolist()))
+        ):
+            positions = given
+            self._accept(stamp, now)
         else:
             positions = self._checked(command, log)
             if positions is None or not self._is_in_time(command, now, log):
                 return None
         self._last = command
-        if self.age(now) > self._config.stale_after:
+        if self.age(now) > self._stale:
             return None
         if self.taken_at is not None:
             self.interval = now - self.taken_at
         self.taken_at = now
         return positions
-
-    def _is_ordinary(self, command: PartCommand, now: float) -> bool:
-        """Tell at a glance whether nothing at all is wrong with a command.
-
-        False says nothing yet. A stamp that is no finite number fails the comparisons.
-        """
-        positions, stamp, last = command.positions, command.timestamp, self.stamp
-        return (
-            type(positions) is np.ndarray
-            and positions.dtype == np.float64
-            and positions.shape == self._shape
-            and command.names is None
-            and type(stamp) is float
-            and last is not None
-            and last < stamp <= now + self._config.ahead
-            and all(map(math.isfinite, positions.tolist()))
-        )
 
     def _accept(self, stamp: float, now: float) -> None:
         self._repeats = 0
@@ -106,8 +103,8 @@ class CommandStream:
 
     def _is_in_time(self, command: PartCommand, now: float, log: CauseLog) -> bool:
         stamp, last, name = command.timestamp, self.stamp, self._part.name
-        if stamp > now + self._config.ahead:
-            log.add(Rule.TIME_ORDER, name, stamp - now, self._config.ahead, Severity.HOLD)
+        if stamp > now + self._ahead:
+            log.add(Rule.TIME_ORDER, name, stamp - now, self._ahead, Severity.HOLD)
             return False
         if last is not None and stamp < last:
             log.add(Rule.TIME_ORDER, name, stamp - last, 0.0, Severity.HOLD)
@@ -125,7 +122,7 @@ class CommandStream:
         """Return finite positions in the part's order; None, and a cause, where it has none."""
         name, size = self._part.name, len(self._part.joints)
         stamp = command.timestamp
-        if not isinstance(stamp, (int, float)) or not math.isfinite(stamp):
+        if not isinstance(stamp, (int, float)) or not isfinite(stamp):
             log.add(Rule.NON_FINITE, f"{name} time stamp", math.nan, 0.0, Severity.HOLD)
             return None
         try:
@@ -142,7 +139,7 @@ class CommandStream:
                 log.add(Rule.WRONG_SHAPE, f"{name} names", len(command.names), size, Severity.HOLD)
                 return None
             positions = positions[order]
-        if not all(map(math.isfinite, positions.tolist())):
+        if not all(map(isfinite, positions.tolist())):
             first = int(np.flatnonzero(~np.isfinite(positions))[0])
             joint, value = self._part.joints[first], float(positions[first])
             log.add(Rule.NON_FINITE, joint, value, 0.0, Severity.HOLD)

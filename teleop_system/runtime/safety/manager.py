@@ -70,7 +70,7 @@ class SafetyManager:
         self._columns = {name: part.columns for name, part in self.parts.items()}
         self._log = CauseLog()
         self._holding = np.ones(self.parts.size, dtype=bool)
-        self._is_held = {part.columns.start: True for part in self.parts.values()}
+        self._least_interval = 0.1 * config.period
         self._held_count = len(self.parts)
         self._held_at_rest = False
         self._speeds = self.parts.velocity.copy()
@@ -114,6 +114,8 @@ class SafetyManager:
         self._wishes.start(slice(None), positions)
         for control in self._controls:
             control.reset()
+        self._holding[:] = True
+        self._held_count, self._held_at_rest = len(self._controls), True
         if self._base is not None:
             self._base.reset()
         self._overruns.reset()
@@ -230,34 +232,50 @@ class SafetyManager:
         """Take the command of a part, decide whether to follow it, and say where it leads."""
         columns, stream, wishes = control.part.columns, control.stream, self._wishes
         taken = stream.take(command, now, self._log)
-        begins = control.decide(
-            engaged=engaged,
-            block=block,
-            now=now,
-            resting=control.following or self._held_at_rest or step.state.is_resting(columns),
-            log=self._log,
-        )
+        begins = False
+        # By far most cycles: it follows and goes on following.
+        if not (engaged and block is None and control.goes_on(now)):
+            begins = self._decide(control, step, engaged, block, now)
+        interval = stream.interval
         if taken is None:
             wishes.pass_over(columns)
-        elif begins or stream.interval == 0.0:
+        elif begins or interval == 0.0:
             wishes.start(columns, taken)
         else:
-            wishes.take(columns, taken, min(max(stream.interval, 0.1 * self._config.period), 0.1))
+            wishes.take(columns, taken, min(max(interval, self._least_interval), 0.1))
         if begins:
             self._note_jump(control, step.state)
-        if control.following is self._is_held[columns.start]:
-            self._is_held[columns.start] = not control.following
-            self._holding[columns] = not control.following
-            self._held_count += -1 if control.following else 1
-            self._held_at_rest = False
         if control.following:
             assert stream.taken_at is not None
-            wishes.extend(columns, min(now - stream.taken_at, stream.interval, LONGEST_AHEAD))
+            wishes.extend(columns, min(now - stream.taken_at, interval, LONGEST_AHEAD))
             if control.scale < 1.0:
                 control.advance(step.duration)
                 speeds = self.parts.velocity[columns] * control.scale
                 self._speeds[columns] = speeds
                 self._trajectories.set_speeds(columns, speeds)
+
+    def _decide(
+        self,
+        control: PartControl,
+        step: Step,
+        engaged: bool,
+        block: Reason | None,
+        now: float,
+    ) -> bool:
+        """Decide whether a part follows; tell whether it begins to in this cycle."""
+        columns, was_held = control.part.columns, not control.following
+        begins = control.decide(
+            engaged=engaged,
+            block=block,
+            now=now,
+            resting=not was_held or self._held_at_rest or step.state.is_resting(columns),
+            log=self._log,
+        )
+        if control.following is was_held:
+            self._holding[columns] = not control.following
+            self._held_count += -1 if control.following else 1
+            self._held_at_rest = False
+        return begins
 
     def _note_jump(self, control: PartControl, state: MotionState) -> None:
         columns = control.part.columns

@@ -88,8 +88,6 @@ class PartControl:
             resting: Whether all joints of the part stand still.
             log: Where a hold is reported.
         """
-        if self.is_steady and engaged and block is None and self.stream.age(now) <= self._stale:
-            return False  # By far most cycles: it follows and goes on following.
         if engaged != self._was_engaged:
             # Nothing that was said before the operator engaged, or after, counts.
             self.stream.expect(now)
@@ -116,10 +114,14 @@ class PartControl:
         self.scale = SLOWEST
         return True
 
-    @property
-    def is_steady(self) -> bool:
-        """Whether it follows, and nothing of its own speaks against going on."""
-        return self.following and self._was_engaged and not self._must_release
+    def goes_on(self, now: float) -> bool:
+        """Tell whether it follows, and nothing of its own speaks against going on."""
+        return (
+            self.following
+            and self._was_engaged
+            and not self._must_release
+            and self.stream.age(now) <= self._stale
+        )
 
     @property
     def is_idle(self) -> bool:
