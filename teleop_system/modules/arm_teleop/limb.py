@@ -141,10 +141,10 @@ class Limb:
             calibrated: The mapping to use, where there is a calibration.
             log: Takes what limits the target.
         """
-        common = self._common
+        common, gate = self._common, self.gate
         self._filter.reset()
-        self._absorb()
-        tracker = self._filter.predict(0.0)
+        tracker = self._filter.follow(gate.position, gate.orientation, 0.0, 0.0)
+        self.stamp = gate.stamp
         if calibrated is not None:
             self._mapping = calibrated
         elif self._mapping is None or not (self._can_resume and self._is_near(tracker)):
@@ -170,15 +170,20 @@ class Limb:
     def follow(self, now: float, step: float, log: CauseLog) -> None:
         """Move the target as the operator moves, for a tick of `step` [s]."""
         if self.sample is FRESH:
-            self._absorb()
-        self._age = now - self.stamp
+            gate = self.gate
+            last, self.stamp = self.stamp, gate.stamp
+            self._age = age = now - gate.stamp
+            tracker = self._filter.follow(gate.position, gate.orientation, gate.stamp - last, age)
+        else:
+            self._age = now - self.stamp
+            tracker = self._filter.predict(self._age)
         if self._ramp < 1.0:
             self._ramp += step * self._ramp_rate
             if self._ramp >= 1.0:
                 self.state = LimbState.FOLLOWING
             elif self._catches_up > RESTING[1]:
                 log.add(Rule.ENGAGE_JUMP, self.name, self._catches_up, RESTING[1])
-        self._aim(log)
+        self._aim(tracker, log)
 
     def hold(self, step: float, log: CauseLog, *, engaged: bool) -> None:
         """Let the last motion run out, and keep the end effector where it ends."""
@@ -199,7 +204,7 @@ class Limb:
                 self.target = self._aims[self.name] = self._place(self.name)
             else:
                 self._age += step
-                self._aim(log)
+                self._aim(self._filter.predict(self._age), log)
 
     def stop(self) -> None:
         """Forget the target, for the joints stop by themselves; the mapping may be resumed."""
@@ -212,15 +217,10 @@ class Limb:
         self.stop()
         self._mapping = None
 
-    def _absorb(self) -> None:
-        """Let the filter take in the newest sample."""
-        gate = self.gate
-        self._filter.update(gate.position, gate.orientation, gate.stamp - self.stamp)
-        self.stamp = gate.stamp
-
-    def _aim(self, log: CauseLog) -> None:
+    def _aim(self, tracker: Placement, log: CauseLog) -> None:
+        """Aim for where a pose of the tracker leads."""
         assert self._mapping is not None
-        wished = self._limit.apply(self._mapping.apply(self._filter.predict(self._age)), log)
+        wished = self._limit.apply(self._mapping.apply(tracker), log)
         if self._ramp < 1.0:
             wished = blend(self._start, wished, _minimum_jerk(self._ramp))
         self.target = self._aims[self.name] = wished
