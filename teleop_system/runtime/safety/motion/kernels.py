@@ -98,11 +98,49 @@ def rest_of(
     """Return where a joint that brakes comes to rest [rad]."""
     if velocity == 0.0 and acceleration == 0.0:
         return position
+    # The three phases of `phases_to`, added up, and mirrored so that the joint goes forward: this
+    # is most of what a cycle computes.
+    period = 1.0 / jerk
+    faded = velocity + 0.5 * acceleration * abs(acceleration) * period
+    sign = 1.0 if faded >= 0.0 else -1.0
+    v, a = sign * velocity, sign * acceleration
+    peak = math.sqrt(max(jerk * v + 0.5 * a * a, 0.0))
+    held = 0.0
+    if peak > largest:
+        peak = max(largest, -a)
+        held = max(v - (peak * peak - 0.5 * a * a) * period, 0.0) / peak
+    rising = max(peak + a, 0.0) * period
+    way = rising * (v + rising * (0.5 * a - jerk * rising / 6.0))
+    way += held * (v + rising * (a - 0.5 * jerk * rising) - 0.5 * peak * held)
+    return position + sign * (way + peak * peak * peak * period * period / 6.0)
+
+
+@kernel("f8(Tuple((f8, f8, f8, f8)), f8)")
+def jerk_at(phases: Phases, time: float) -> float:
+    """Return the jerk at a time on the way to a velocity."""
+    jerk, rising, held, fading = phases
+    if time < rising:
+        return jerk
+    return -jerk if rising + held <= time < rising + held + fading else 0.0
+
+
+@kernel("f8(f8, f8, f8, f8, f8)")
+def rest_slope(
+    velocity: float, acceleration: float, change: float, largest: float, jerk: float
+) -> float:
+    """Return how fast the place of rest moves [rad/s] while the acceleration changes by `change`.
+
+    It stays while the joint brakes, so only the difference from the jerk of braking moves it.
+    """
     signed, rising, held, fading = phases_to(velocity, acceleration, 0.0, largest, jerk)
-    p, v, a = moved(position, velocity, acceleration, signed, rising)
-    p, v, a = moved(p, v, a, 0.0, held)
-    p, v, a = moved(p, v, a, -signed, fading)
-    return p
+    start, peak = -acceleration if signed > 0.0 else acceleration, fading * jerk
+    if held > 0.0:
+        ahead = abs(velocity) if signed * velocity < 0.0 else -abs(velocity)
+        left = ahead + rising * (start - 0.5 * jerk * rising)
+        per_change = 0.5 * rising * rising + (left + start * (held + 0.5 * fading)) / jerk
+    else:
+        per_change = 0.5 * (start + peak) * (start + 2.0 * peak) / (jerk * jerk)
+    return per_change * (change - signed)
 
 
 @kernel("Tuple((f8, f8, f8))(Tuple((f8, f8, f8)), f8, f8, f8, f8)")
@@ -134,34 +172,23 @@ def stepped(
     if left >= 0.0:
         return ahead
     # What is left to the aim when braking begins at a time falls from one end of the step to the
-    # other through zero: Chandrupatla's search, with parabolas where they can be trusted.
-    time, other, last = step, 0.0, 0.0
-    at_time, at_other, at_last = left, abs(short), abs(short)
-    share = at_time / (at_time - at_other)
+    # other through zero: Newton's search, kept between the ends.
+    low, high = 0.0, step
+    time = step * abs(short) / (abs(short) - left)
     for _ in range(MOST_ROUNDS):
-        new = time + share * (other - time)
-        ahead = moved_along(start, phases, wanted, new)
+        ahead = moved_along(start, phases, wanted, time)
         left = sign * (aim - rest_of(ahead[0], ahead[1], ahead[2], largest, jerk))
-        if (left >= 0.0) == (at_time >= 0.0):
-            last, at_last = time, at_time
-        else:
-            last, at_last, other, at_other = other, at_other, time, at_time
-        time, at_time = new, left
-        if abs(left) <= EXACT or abs(other - time) <= SHORTEST:
+        if abs(left) <= EXACT or high - low <= SHORTEST:
             break
-        xi, phi = (time - other) / (last - other), (at_time - at_other) / (at_last - at_other)
-        share = 0.5
-        if phi * phi < xi and (1.0 - phi) * (1.0 - phi) < 1.0 - xi:
-            share = at_time / (at_other - at_time) * at_last / (at_other - at_last)
-            share += (
-                (last - time)
-                / (other - time)
-                * at_time
-                / (at_last - at_time)
-                * at_other
-                / (at_last - at_other)
-            )
-            share = min(max(share, 1e-6), 1.0 - 1e-6)
+        if left > 0.0:
+            low = time
+        else:
+            high = time
+        change = jerk_at(phases, time)
+        slope = sign * rest_slope(ahead[1], ahead[2], change, largest, jerk)
+        time = time + left / slope if slope > 0.0 else high
+        if not low < time < high:
+            time = 0.5 * (low + high)
     return braked_for(ahead, largest, jerk, step - time, aim)
 
 
