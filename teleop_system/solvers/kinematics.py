@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 from numpy.typing import NDArray
 
 from teleop_system.exceptions import ConfigError, UnknownNameError
+from teleop_system.solvers.link_tree import FrameTree
 from teleop_system.solvers.model_loader import (
     find_frame,
     joints_towards,
@@ -102,35 +102,19 @@ class KinematicState:
     """Forward kinematics and Jacobians at one posture, in memory that is used again.
 
     Attributes:
-        data: Pinocchio's data.
         jacobian: Spatial velocities at the world's origin per joint velocity, shape (6, N):
             linear over angular. A view that follows `update()`, as `placements` is.
         placements: Position (3,) and rotation (3, 3) of every chain's frame.
     """
 
     def __init__(self, kinematics: KinematicModel) -> None:
-        self._kinematics = kinematics
-        self._model = kinematics.model
-        self.data: Any = self._model.createData()
-        self.jacobian = jacobian_view(self.data)
-        self._frames = kinematics.frames
-        self.placements = [
-            (self.data.oMf[frame].translation, self.data.oMf[frame].rotation)
-            for frame in self._frames
-        ]
+        self._tree = FrameTree(kinematics.model, kinematics.frames)
+        self.jacobian = self._tree.jacobian
+        self.placements = [(frame[9:], frame[:9].reshape(3, 3)) for frame in self._tree.frames]
 
     def update(self, joints: Array) -> None:
         """Compute everything for joint positions in internal order."""
-        model, data = self._model, self.data
-        pin.computeJointJacobians(model, data, self._kinematics.configuration(joints))
-        for frame in self._frames:
-            pin.updateFramePlacement(model, data, frame)
-
-
-def jacobian_view(data: Any) -> Array:
-    """Return Pinocchio's joint Jacobian as a view of shape (6, N), also where N is 1."""
-    view: Array = data.J.reshape(6, -1, order="F")
-    return view
+        self._tree.update(joints)
 
 
 class _ConfigurationLayout:

@@ -82,6 +82,62 @@ def place_links(joints: Array, tree: Indices, positions: Array, places: Array) -
             places[j, 9 + row] = places[parent, 9 + row] + a * px + b * py + g * pz
 
 
+@kernel("void(f8[::1], f8[::1], f8[::1])")
+def place_shape(place: Array, shape: Array, out: Array) -> None:
+    """Write rotation, row by row, and position of what is fixed to a link, shape (12,)."""
+    for row in range(3):
+        a, b, c = place[3 * row], place[3 * row + 1], place[3 * row + 2]
+        for column in range(3):
+            out[3 * row + column] = (
+                a * shape[column] + b * shape[3 + column] + c * shape[6 + column]
+            )
+        out[9 + row] = place[9 + row] + a * shape[9] + b * shape[10] + c * shape[11]
+
+
+@kernel(
+    "void(f8[:, ::1], i8[:, ::1], f8[::1], f8[:, ::1], i8[::1], f8[:, ::1], f8[:, ::1],"
+    " f8[:, ::1])",
+)
+def place_frames(
+    joints: Array,
+    tree: Indices,
+    positions: Array,
+    places: Array,
+    owners: Indices,
+    offsets: Array,
+    frames: Array,
+    jacobian: Array,
+) -> None:
+    """Place all links, and write where frames on them are and how joints move the world.
+
+    Args:
+        joints: As of `place_links`, as `tree`, `positions` and `places`.
+        tree: Likewise.
+        positions: Likewise.
+        places: Likewise.
+        owners: Joint that every frame is fixed to, shape (F,).
+        offsets: Rotation and position of every frame in that joint's, shape (F, 12).
+        frames: Rotation and position of every frame, shape (F, 12).
+        jacobian: Spatial velocities at the world's origin per joint velocity, shape (6, N).
+    """
+    place_links(joints, tree, positions, places)
+    for frame in range(owners.size):
+        place_shape(places[owners[frame]], offsets[frame], frames[frame])
+    for j in range(1, joints.shape[0]):
+        r, n, a, b, c = places[j], tree[j, 1], joints[j, 12], joints[j, 13], joints[j, 14]
+        x = r[0] * a + r[1] * b + r[2] * c
+        y = r[3] * a + r[4] * b + r[5] * c
+        z = r[6] * a + r[7] * b + r[8] * c
+        if tree[j, 2] == 1:
+            jacobian[0, n], jacobian[1, n], jacobian[2, n] = x, y, z
+            jacobian[3, n], jacobian[4, n], jacobian[5, n] = 0.0, 0.0, 0.0
+        else:
+            jacobian[0, n] = r[10] * z - r[11] * y
+            jacobian[1, n] = r[11] * x - r[9] * z
+            jacobian[2, n] = r[9] * y - r[10] * x
+            jacobian[3, n], jacobian[4, n], jacobian[5, n] = x, y, z
+
+
 @kernel("Tuple((f8, f8))(f8[::1], f8[::1], f8[::1], f8[::1])")
 def nearest_shares(p: Array, d: Array, q: Array, e: Array) -> tuple[float, float]:
     """Return where, from 0 to 1, two segments `p + s d` and `q + t e` are next to each other."""
@@ -162,18 +218,6 @@ def nearest_share(p: Array, d: Array, kind: int, sizes: Array) -> float:
             else:
                 break
     return t
-
-
-@kernel("void(f8[::1], f8[::1], f8[::1])")
-def place_shape(place: Array, shape: Array, out: Array) -> None:
-    """Write rotation, row by row, and position of a shape, shape (12,)."""
-    for row in range(3):
-        a, b, c = place[3 * row], place[3 * row + 1], place[3 * row + 2]
-        for column in range(3):
-            out[3 * row + column] = (
-                a * shape[column] + b * shape[3 + column] + c * shape[6 + column]
-            )
-        out[9 + row] = place[9 + row] + a * shape[9] + b * shape[10] + c * shape[11]
 
 
 @kernel("void(f8[::1], f8[::1], f8[::1], f8[::1])")

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from teleop_system.solvers import link_kernels
 from teleop_system.solvers.kinematics import KinematicModel
+from teleop_system.solvers.link_tree import LinkTree, frame_numbers
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -31,19 +32,13 @@ class LinkShapes:
         model = kinematics.model
         self._kinematics, self._geometry, self._columns = kinematics, geometry, columns
         self._data, self._placed = model.createData(), geometry.createData()
-        self._joints = np.zeros((model.njoints, 15))
-        self._tree = np.zeros((model.njoints, 3), dtype=np.int64)
-        for number in range(1, model.njoints):
-            axis, slides = _axis(model.joints[number])
-            self._joints[number] = [*_frame(model.jointPlacements[number]), *axis]
-            column = columns[model.joints[number].idx_v]
-            self._tree[number] = model.parents[number], column, slides
+        self._tree = LinkTree(model, columns)
         objects = geometry.geometryObjects
         self._shapes = np.zeros((len(objects), 15))
         self._owners = np.zeros((len(objects), 2), dtype=np.int64)
         for number, shape in enumerate(objects):
             kind, sizes = _measures(shape.geometry)
-            self._shapes[number] = [*_frame(shape.placement), *sizes]
+            self._shapes[number] = [*frame_numbers(shape.placement), *sizes]
             self._owners[number] = shape.parentJoint, kind
         kinds = self._owners[:, 1]
         pairs = np.array([(pair.first, pair.second) for pair in geometry.collisionPairs])
@@ -51,9 +46,6 @@ class LinkShapes:
         # The kernels want a capsule first.
         self._is_turned = kinds[pairs[:, 0]] != link_kernels.CAPSULE
         self._pairs = np.where(self._is_turned[:, None], pairs[:, ::-1], pairs)
-        self._positions = np.zeros(kinematics.size)
-        self._places = np.zeros((model.njoints, 12))
-        self._places[0, :9] = np.eye(3).ravel()
         self._work = np.zeros((6, 12))
 
     def contacts(self, pairs: Indices, joints: Array) -> Array:
@@ -70,13 +62,14 @@ class LinkShapes:
 
     def measure(self, pairs: Indices, joints: Array) -> tuple[Array, bool]:
         """Return the same as far as it is known without the library, and whether all of it is."""
-        self._positions[:] = joints  # It may be read-only, which the kernels do not take.
+        tree = self._tree
+        tree.positions[:] = joints
         contacts = np.empty((pairs.size, 10))
         missing = link_kernels.find_contacts(
-            self._joints,
-            self._tree,
-            self._positions,
-            self._places,
+            tree.joints,
+            tree.tree,
+            tree.positions,
+            tree.places,
             self._shapes,
             self._owners,
             self._pairs,
@@ -93,11 +86,12 @@ class LinkShapes:
             pairs: The pairs.
             contacts: Their contacts, at the posture that contacts were last asked for.
         """
-        slopes = np.empty((pairs.size, self._positions.size))
+        tree = self._tree
+        slopes = np.empty((pairs.size, tree.positions.size))
         link_kernels.find_slopes(
-            self._joints,
-            self._tree,
-            self._places,
+            tree.joints,
+            tree.tree,
+            tree.places,
             self._owners,
             self._pairs,
             pairs,
@@ -118,26 +112,6 @@ class LinkShapes:
             if self._is_turned[pair]:
                 points, normal = points[::-1], -normal
             contacts[place] = np.concatenate([[found.min_distance], normal, *points])
-
-
-def _frame(placement: Any) -> Array:
-    """Return rotation, row by row, and position, shape (12,)."""
-    return np.concatenate([np.array(placement.rotation).ravel(), np.array(placement.translation)])
-
-
-def _axis(joint: Any) -> tuple[Array, bool]:
-    """Return the axis of a joint in its own frame, shape (3,), and whether it slides along it."""
-    data = joint.createData()
-    joint.calc(data, _neutral(joint))
-    motion = np.asarray(data.S).ravel()
-    linear, angular = motion[:3], motion[3:]
-    slides = not angular.any()
-    return (linear if slides else angular), slides
-
-
-def _neutral(joint: Any) -> Array:
-    # A joint without limits is a point on the unit circle.
-    return np.array([1.0, 0.0]) if joint.nq == 2 else np.zeros(joint.nq)
 
 
 def _measures(geometry: Any) -> tuple[int, tuple[float, float, float]]:

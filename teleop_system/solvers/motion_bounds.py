@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy import absolute, add, minimum, multiply, negative, sqrt, subtract
+from numpy import add, minimum, multiply, negative, sqrt, subtract
 from numpy.typing import NDArray
 
 from teleop_system.exceptions import ConfigError
+from teleop_system.solvers import ik_kernels as kernels
 
 Array = NDArray[np.float64]
 
@@ -59,6 +60,7 @@ class MotionBounds:
         lower: Most negative steps of the tick in [rad]; updated in place, as `upper` is.
         upper: Most positive steps of the tick in [rad].
         change: `c`, the largest change of a step in [rad]; set by `set_period()`.
+        table: What `ik_kernels.is_allowed` goes by, shape (4, N); likewise.
     """
 
     def __init__(self, limits: JointLimitArrays, return_speed: float) -> None:
@@ -66,6 +68,7 @@ class MotionBounds:
         self.lower = np.zeros(size)
         self.upper = np.zeros(size)
         self.change = np.zeros(size)
+        self.table = np.zeros((4, size))
         self._limits = limits
         self._return_speed = np.minimum(return_speed, limits.velocity)
         self._work = np.empty(size)
@@ -74,9 +77,6 @@ class MotionBounds:
         self._towards_upper, self._towards_lower = self._braking
         self._steps = np.empty((2, size))
         self._most_up, self._most_down = self._steps
-        self._excess = np.empty((3, size))
-        self._excess_rows = tuple(self._excess)
-        self._flat_excess = self._excess.reshape(-1)
         # A joint without limits, as a wheel, is always within them.
         is_bounded = np.isfinite(limits.lower) & np.isfinite(limits.upper)
         self._middle = np.zeros(size)
@@ -95,7 +95,7 @@ class MotionBounds:
         self._fastest = np.tile(limits.velocity * dt, (2, 1))
         self._return_step = self._return_speed * dt
         half_range = np.minimum(limits.upper - self._middle, self._middle - limits.lower)
-        self._largest = np.stack([self.change, limits.velocity * dt, half_range])
+        self.table = np.stack([self.change, limits.velocity * dt, self._middle, half_range])
 
     def update(self, positions: Array, last: Array) -> None:
         """Compute the bounds of a tick from positions and the steps of the tick before."""
@@ -120,15 +120,8 @@ class MotionBounds:
             last: The step of the tick before [rad].
             rest: Where the joints come to rest if they brake after the step [rad].
         """
-        excess = self._excess
-        change, speed, place = self._excess_rows
-        subtract(step, last, change)
-        speed[:] = step
-        subtract(rest, self._middle, place)
-        absolute(excess, excess)
-        subtract(excess, self._largest, excess)
-        flat = self._flat_excess
-        return bool(flat[flat.argmax()] <= 0.0)
+        is_allowed: bool = kernels.is_allowed(step, last, rest, self.table)
+        return is_allowed
 
     def is_outside(self, positions: Array) -> bool:
         """Tell whether a joint is outside its position limits."""

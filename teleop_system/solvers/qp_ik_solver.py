@@ -13,16 +13,15 @@ leaves the joints of other chains alone.
 """
 
 import logging
-from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy import add, dot, multiply, negative
+from numpy import add, negative
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dposv
 from typing_extensions import override
 
 from teleop_system.exceptions import UnknownNameError
+from teleop_system.solvers import ik_kernels as kernels
 from teleop_system.solvers.pinocchio_solver import PinocchioSolver
 from teleop_system.solvers.qp_backend import BACKENDS, installed_backends
 from teleop_system.solvers.regularization import Regularization
@@ -58,35 +57,21 @@ class QPIKSolver(PinocchioSolver):
         size, chains = len(self._names), len(self._task_list)
         self._backend = BACKENDS[names[0]][1](size)
         self._collision = self._create_collision()
-        weights = [
-            [task.config.position_weight] * 3 + [task.config.orientation_weight] * 3
-            for task in self._task_list
-        ]
-        self._weights = np.array(weights).ravel()
-        # Six levers per chain, six steps per chain, one damping per chain: one assignment a tick.
-        self._inputs = np.empty(13 * chains)
-        self._levers = self._inputs[: 6 * chains]
-        self._steps = self._inputs[6 * chains : 12 * chains]
-        self._damping = self._inputs[12 * chains :]
-        # The map from velocities at the world's origin to weighted ones at each chain's frame.
-        self._shift = np.zeros((6 * chains, 6))
-        self._shift_cells = self._shift.reshape(-1)
-        self._lever_cells = np.empty(6 * chains, dtype=np.intp)
-        for chain in range(chains):
-            first = 6 * chain
-            self._shift[first : first + 6] = np.diag(weights[chain])
-            cells = [(0, 4), (0, 5), (1, 3), (1, 5), (2, 3), (2, 4)]
-            self._lever_cells[first : first + 6] = [6 * (first + r) + c for r, c in cells]
-        self._row_masks = np.repeat(self._masks, 6, axis=0)
+        configs = [task.config for task in self._task_list]
+        self._weights = np.array(
+            [
+                [config.position_weight, config.orientation_weight, options.adaptive_damping]
+                for config in configs
+            ]
+        )
+        self._chains = np.empty((chains, 11))
+        self._chain_cells = self._chains.reshape(-1)
         self._jacobian = np.empty((6 * chains, size))
-        self._hessian = np.empty((size, size))
-        self._diagonal = self._hessian.reshape(-1)[:: size + 1]
+        self._hessian, self._factor = np.empty((2, size, size))
         self._gradient = np.empty(size)
-        self._pull = np.empty(size)  # The gradient, negated.
-        self._work = np.empty(size)
+        self._free = np.empty(size)
         self._regularization = Regularization(self._limits, options)
-        self._damped_masks = self._masks * options.adaptive_damping
-        self._jacobian_transposed = self._jacobian.T
+        self._pull = self._regularization.pull  # The gradient, negated.
         self._is_limited = True
         self._rest = RestPrediction(size)
         self._next_joints = np.empty(size)
@@ -144,20 +129,25 @@ class QPIKSolver(PinocchioSolver):
         if self._is_limited or (collision is not None and collision.has_rows):
             return None
         self._is_limited = True
-        _, step, flag = dposv(self._hessian, self._pull)
-        if flag != 0:
-            return None
-        add(self._joints, step, self._next_joints)
-        rest = self._rest
-        rest.update(self._next_joints, step)
-        if not self._bounds.allow(step, self._last_step, rest.position):
+        step, ahead, rest = self._free, self._next_joints, self._rest.position
+        if not kernels.free_step(
+            self._hessian,
+            self._pull,
+            self._joints,
+            self._last_step,
+            self._bounds.table,
+            self._factor,
+            step,
+            ahead,
+            rest,
+        ):
             return None
         if collision is not None:
-            if not collision.check(Way(self._next_joints, step, rest.position), self._current):
+            if not collision.check(Way(ahead, step, rest), self._current):
                 return None
             self._accept(collision)
         self._is_limited = False
-        return step  # type: ignore[no-any-return]
+        return step
 
     def _limited_step(self) -> Array | None:
         """Return the step within all limits, or None where the QP fails."""
@@ -189,38 +179,24 @@ class QPIKSolver(PinocchioSolver):
 
     def _assemble(self) -> None:
         """Compute the weighted Jacobian, the Hessian and the negated gradient of the tick."""
-        levers: list[float] = []
-        steps: list[float] = []
-        damping: list[float] = []
-        is_behind = False
+        numbers: list[float] = []
         for task in self._task_list:
-            x, y, z = task.position
-            w = task.config.position_weight
-            x, y, z = w * x, w * y, w * z
-            # Velocity at p is that at the origin plus the cross product of ω and p.
-            levers += (z, -y, -z, x, y, -x)
-            steps += task.step
-            damping.append(task.damping)
-            is_behind |= task.share < 1.0
-        self._inputs[:] = levers + steps + damping
-        jacobian, work = self._jacobian, self._work
-        self._shift_cells[self._lever_cells] = self._levers
-        dot(self._shift, self._state.jacobian, jacobian)
-        multiply(jacobian, self._row_masks, jacobian)
-        multiply(self._steps, self._weights, self._steps)
-        if is_behind:
-            shares = np.repeat([sqrt(task.share) for task in self._task_list], 6)
-            multiply(jacobian, shares[:, None], jacobian)
-            multiply(self._steps, shares, self._steps)
-        dot(self._jacobian_transposed, jacobian, self._hessian)
-        if any(damping):
-            dot(self._damping, self._damped_masks, work)
-            add(self._diagonal, work, self._diagonal)
-        dot(self._steps, jacobian, self._pull)
+            numbers += task.position
+            numbers += task.step
+            numbers += (task.damping, task.share)
+        self._chain_cells[:] = numbers
         regularization = self._regularization
         regularization.update(self._joints, self._last_step, self._posture)
-        add(self._diagonal, regularization.prices, self._diagonal)
-        add(self._pull, regularization.pull, self._pull)
+        kernels.assemble(
+            self._state.jacobian,
+            self._chains,
+            self._weights,
+            self._masks,
+            self._jacobian,
+            self._hessian,
+            regularization.prices,
+            self._pull,
+        )
 
     def _create_collision(self) -> "SelfCollision | None":
         from teleop_system.solvers.self_collision import SelfCollision

@@ -7,9 +7,9 @@ where these are easily met, and decide where they are not.
 """
 
 import numpy as np
-from numpy import add, maximum, minimum, multiply, subtract
 from numpy.typing import NDArray
 
+from teleop_system.solvers import ik_kernels as kernels
 from teleop_system.solvers.motion_bounds import JointLimitArrays
 from teleop_system.solvers.options import SolverOptions
 
@@ -36,22 +36,22 @@ class Regularization:
     def __init__(self, limits: JointLimitArrays, options: SolverOptions) -> None:
         size = limits.lower.size
         self._options = options
-        self._posture_price = np.full(size, options.posture_weight**2)
-        self._inertia = options.inertia * (REFERENCE_ACCELERATION / limits.acceleration) ** 2
-        self._price = self._posture_price + options.damping + self._inertia
-        margin = np.minimum(options.limit_margin, LARGEST_MARGIN * (limits.upper - limits.lower))
-        self._lowest, self._highest = limits.lower + margin, limits.upper - margin
-        self._limit_price = options.limit_weight**2 / np.maximum(margin, 1e-9)
-        self._way = np.empty(size)
         self.prices = np.empty(size)
         self.pull = np.empty(size)
+        inertia = options.inertia * (REFERENCE_ACCELERATION / limits.acceleration) ** 2
+        margin = np.minimum(options.limit_margin, LARGEST_MARGIN * (limits.upper - limits.lower))
+        self._terms = np.zeros((7, size))
+        price, _, _, lowest, highest, _, limit_price = self._terms
+        price[:] = options.posture_weight**2 + options.damping + inertia
+        self._terms[2] = inertia
+        lowest[:], highest[:] = limits.lower + margin, limits.upper - margin
+        limit_price[:] = options.limit_weight**2 / np.maximum(margin, 1e-9)
 
     def set_period(self, dt: float) -> None:
         """Prepare for ticks of `dt` [s]."""
         options = self._options
-        self._posture_gain = self._posture_price * min(1.0, options.posture_speed * dt)
-        share = min(1.0, options.limit_speed * dt)
-        self._limit_gain = np.full(self._price.size, share * options.limit_weight**2)
+        self._terms[1] = options.posture_weight**2 * min(1.0, options.posture_speed * dt)
+        self._terms[5] = options.limit_weight**2 * min(1.0, options.limit_speed * dt)
 
     def update(self, joints: Array, last: Array, posture: Array) -> None:
         """Compute `prices` and `pull` of a tick.
@@ -61,15 +61,4 @@ class Regularization:
             last: The steps of the tick before [rad], shape (N,).
             posture: The preferred joint positions [rad], shape (N,).
         """
-        way, pull, prices = self._way, self.pull, self.prices
-        subtract(posture, joints, pull)
-        multiply(pull, self._posture_gain, pull)
-        multiply(last, self._inertia, way)
-        add(pull, way, pull)
-        prices[:] = self._price
-        maximum(joints, self._lowest, out=way)
-        minimum(way, self._highest, out=way)
-        subtract(way, joints, way)
-        if way.any():
-            add(pull, way * self._limit_gain, pull)
-            add(prices, np.absolute(way) * self._limit_price, prices)
+        kernels.regularize(self._terms, joints, last, posture, self.prices, self.pull)
