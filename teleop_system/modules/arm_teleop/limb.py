@@ -22,8 +22,8 @@ from teleop_system.modules.arm_teleop.spatial import (
     blend,
     distance,
 )
-from teleop_system.modules.arm_teleop.tracker_gate import FRESH, TrackerGate
-from teleop_system.modules.pose_gate import CauseLog, Sample
+from teleop_system.modules.arm_teleop.tracker_gate import TrackerGate
+from teleop_system.modules.pose_gate import FRESH, CauseLog, Sample
 from teleop_system.robots.description import Chain
 from teleop_system.runtime.causes import Rule
 

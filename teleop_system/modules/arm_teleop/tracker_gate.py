@@ -1,24 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """The gate of one tracker, quick for the samples that nearly all are."""
 
-from math import cos, sqrt
+from math import sqrt
 
 from typing_extensions import override
 
 from teleop_system.interfaces import Pose6D
 from teleop_system.modules.arm_teleop.spatial import ORIGIN, Quaternion, Vector
-from teleop_system.modules.pose_gate import CauseLog, GateLimits, PoseGate, Sample
+from teleop_system.modules.pose_gate import FRESH, CauseLog, GateLimits, PoseGate, Sample
 from teleop_system.runtime.causes import Rule, Severity
 
 LEAP = 0.1
 """Way in [m] from one sample to the next that is worth a second look."""
 FARTHEST = 1e3
 """Coordinates in [m] beyond this belong to no tracked body."""
-WIDEST = 3.0
-"""Angle in [rad] above which turns are not told apart by a product of quaternions."""
-
-FRESH = Sample.FRESH
-"""Looking up a member of an enumeration takes ten times as long as looking up a name."""
 
 
 class TrackerGate(PoseGate):
@@ -38,7 +33,6 @@ class TrackerGate(PoseGate):
     def __init__(self, name: str, limits: GateLimits) -> None:
         super().__init__(name, limits)
         self._near = min(LEAP, limits.distance) ** 2
-        self._similar = cos(0.5 * min(limits.turn, WIDEST))
         self.reset()
 
     @override

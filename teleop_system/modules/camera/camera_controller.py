@@ -17,7 +17,7 @@ from teleop_system.runtime.causes import Cause, Rule, Severity
 from teleop_system.utils.filters import OneEuroRotationFilter
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # One is made in every tick, and to freeze it takes longer.
 class PanTiltOutput:
     """Where the robot's head should look, and why that may not be where the operator looks.
 

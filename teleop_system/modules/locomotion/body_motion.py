@@ -44,14 +44,17 @@ class BodyMotion:
 
     def update(self, poses: dict[str, Pose6D], now: float) -> None:
         """Take new poses of trackers by name, measured by time `now` [s]."""
-        self._adopt(poses)
+        if poses.keys() != self._witnesses.keys():
+            self._adopt(poses)
         motions = [self._witnesses[name].update(pose) for name, pose in poses.items()]
-        x, y, turn = (sum(axis) / len(motions) for axis in zip(*motions, strict=True))
-        self._history.append((now, (x, y, turn)))
-        if len(motions) < 3:
-            motions.append((x, y, turn) if self._trusts else STILL)
-        x, y, turn = (sorted(axis)[1] for axis in zip(*motions, strict=True))
-        self.displacement = (x, y, turn)
+        count = len(motions)
+        xs, ys, turns = zip(*motions, strict=True)
+        mean = sum(xs) / count, sum(ys) / count, sum(turns) / count
+        self._history.append((now, mean))
+        if count < 3:
+            x, y, turn = mean if self._trusts else STILL
+            xs, ys, turns = (*xs, x), (*ys, y), (*turns, turn)
+        self.displacement = sorted(xs)[1], sorted(ys)[1], sorted(turns)[1]
         while self._history[0][0] < now - self._window:
             self._history.popleft()
 

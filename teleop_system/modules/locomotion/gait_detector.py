@@ -24,7 +24,7 @@ class GaitState(enum.Enum):
     STANDING = "standing"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # One is made for every sample, and to freeze it takes longer.
 class GaitEstimate:
     """What the operator is doing, and the motion they wish for by it.
 
@@ -81,7 +81,9 @@ class GaitDetector:
         if now <= self._time:
             return self._estimate
         dt, self._time = now - self._time, now
-        poses = {"left": left, "right": right} | ({"waist": waist} if waist is not None else {})
+        poses = {"left": left, "right": right}
+        if waist is not None:
+            poses["waist"] = waist
         if not self._feet:
             self._feet = {
                 side: FootMotion(self._config, poses[side]) for side in ("left", "right")
@@ -101,7 +103,8 @@ class GaitDetector:
 
     @property
     def _is_resting(self) -> bool:
-        return all(foot.resting_time >= self._config.rest_after for foot in self._feet.values())
+        left, right = self._feet["left"], self._feet["right"]
+        return min(left.resting_time, right.resting_time) >= self._config.rest_after
 
     def _set_anchor(self, poses: dict[str, Pose6D]) -> None:
         """Count from here on; the feet rest, and tell ahead and their sides."""

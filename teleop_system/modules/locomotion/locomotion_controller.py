@@ -17,7 +17,7 @@ LARGEST_EXCHANGE = 0.1
 """Feet that go further than this in [m] to each other's place in one tick are exchanged."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # One is made in every tick, and to freeze it takes longer.
 class LocomotionOutput:
     """What the base should do, and why it may be less than the operator asked for.
 
@@ -174,13 +174,14 @@ class LocomotionController:
         return max(-largest, min(largest, wish))
 
     def _command(self) -> VelocityCommand:
-        forward, turn, *lateral = (speed + 0.0 for speed in self._slew.speeds)
+        forward, turn, *lateral = self._slew.speeds
         stamp = self._now
         if not self._is_braking and self._left.pose is not None and self._right.pose is not None:
             stamp = min(self._left.pose.timestamp, self._right.pose.timestamp)
         if not math.isfinite(stamp):
             stamp = 0.0
-        return VelocityCommand(forward, sum(lateral), turn, stamp)
+        # Zeros come without a sign.
+        return VelocityCommand(forward + 0.0, sum(lateral, 0.0), turn + 0.0, stamp)
 
 
 _USABLE = (Sample.FRESH, Sample.WAITING)
@@ -188,14 +189,13 @@ _USABLE = (Sample.FRESH, Sample.WAITING)
 
 def _exchange(old: tuple[Pose6D, Pose6D], new: tuple[Pose6D, Pose6D]) -> float:
     """Return how far both feet jumped to where the other one was in [m]; 0 where they did not."""
-    stayed = [
-        math.dist(b.position.tolist(), a.position.tolist()) for a, b in zip(old, new, strict=True)
-    ]
-    crossed = [
-        math.dist(b.position.tolist(), a.position.tolist())
-        for a, b in zip(old, new[::-1], strict=True)
-    ]
-    return min(stayed) if 2.0 * max(crossed) < min(stayed) else 0.0
+    before = [pose.position.tolist() for pose in old]
+    now = [pose.position.tolist() for pose in new]
+    stayed = min(map(math.dist, before, now))
+    if stayed <= LARGEST_EXCHANGE:
+        return 0.0
+    crossed = max(map(math.dist, before, now[::-1]))
+    return stayed if 2.0 * crossed < stayed else 0.0
 
 
 def _slew(config: LocomotionConfig) -> BaseSlew:
