@@ -49,8 +49,10 @@ def split(array: Array) -> Sequence[Component]:
     return [array[..., index] for index in range(array.shape[-1])]
 
 
-def component(value: ArrayLike) -> Component:
+def component(value: ArrayLike | float) -> Component:
     """Return a number as a float, and anything with axes as an array."""
+    if type(value) is float:
+        return value
     array = np.asarray(value, dtype=np.float64)
     return float(array) if array.ndim == 0 else array
 

@@ -13,8 +13,12 @@ from teleop_system.modules.arm_teleop.limb import LimbState
 from teleop_system.modules.arm_teleop.spatial import Placement
 from teleop_system.runtime.causes import Cause
 
+MOVING = (LimbState.FOLLOWING, LimbState.RAMPING)
+"""States in which the operator moves a limb."""
 
-@dataclass(frozen=True, slots=True, eq=False)  # Arrays have no single truth value.
+
+# Made in every tick, and to freeze it would cost more than to make it.
+@dataclass(slots=True, eq=False)  # Arrays have no single truth value.
 class ArmOutput:
     """Where the joints of arms and torso should be, and why not where the operator wants them.
 
@@ -51,8 +55,7 @@ class ArmOutput:
     @property
     def following(self) -> frozenset[str]:
         """The limbs that the operator moves."""
-        states = (LimbState.FOLLOWING, LimbState.RAMPING)
-        return frozenset(name for name, state in self.states.items() if state in states)
+        return frozenset([name for name, state in self.states.items() if state in MOVING])
 
 
 def trusted_poses(placements: Mapping[str, Placement], timestamp: float) -> dict[str, Pose6D]:

@@ -18,7 +18,7 @@ from teleop_system.modules.hand_teleop.dg5f import Array
 from teleop_system.modules.hand_teleop.hand_gate import HandGate
 from teleop_system.modules.hand_teleop.hand_kinds import create_kind
 from teleop_system.modules.hand_teleop.retargeting import FingertipBatch
-from teleop_system.modules.pose_gate import CauseLog, Sample
+from teleop_system.modules.pose_gate import FRESH, CauseLog, Sample
 from teleop_system.robots.description import Hand
 from teleop_system.runtime.causes import Cause, Rule, Severity
 from teleop_system.utils._arrays import Component
@@ -137,8 +137,8 @@ class HandController:
         if not engaged:
             self._log.add(Rule.NOT_ENGAGED, self._name, 0.0, 1.0, Severity.HOLD)
             return None
-        self._follows = sample in (Sample.FRESH, Sample.WAITING)
-        if sample is not Sample.FRESH:
+        self._follows = sample is FRESH or sample is Sample.WAITING
+        if sample is not FRESH:
             return None
         if not self._gate.is_continued:
             self._stop_following()  # It comes after a hold: begin with the ramp again.

@@ -8,13 +8,15 @@ from numpy.typing import ArrayLike
 
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.interfaces.master_device import HAND_JOINT_COUNT, HAND_SIDES, HandJointState
-from teleop_system.modules.pose_gate import CauseLog, Sample
+from teleop_system.modules.pose_gate import FRESH, CauseLog, Sample
 from teleop_system.runtime.causes import Cause, Rule, Severity
 
 LARGEST_ANGLE = math.pi
 """Angle in [rad] that no finger joint can have."""
 LARGEST_REACH = 0.4
 """Distance from the wrist in [m] that no finger tip can have."""
+SURELY_NEAR = 0.99 * LARGEST_REACH / math.sqrt(3.0)
+"""A tip with all coordinates in [m] below this is nearer than that."""
 
 
 class HandGate:
@@ -57,7 +59,7 @@ class HandGate:
         fresh = self._is_usable(state, now, log)
         if fresh:
             self._last = state
-            return Sample.FRESH
+            return FRESH
         if self._continued:
             return Sample.WAITING
         stamp = last.timestamp if last is not None else (state.timestamp if state else now)
@@ -88,13 +90,19 @@ class HandGate:
         return now - stamp <= self._stale_after
 
     def _is_human(self, state: HandJointState, log: CauseLog) -> bool:
-        angle = max(map(abs, state.joint_angles.tolist()))
+        # On floats: for so few of them NumPy takes longer to begin than to be done.
+        angles = state.joint_angles.tolist()
+        angle = max(max(angles), -min(angles))
         if angle > LARGEST_ANGLE:
             log.add(Rule.POSITION, self._name, angle, LARGEST_ANGLE, Severity.HOLD)
             return False
         tips = state.finger_tip_positions
-        # On floats: for so few of them NumPy takes longer to begin than to be done.
-        reach = 0.0 if tips is None else max(math.hypot(*tip) for tip in tips.tolist())
+        if tips is None:
+            return True
+        numbers = tips.ravel().tolist()
+        if max(numbers) < SURELY_NEAR and min(numbers) > -SURELY_NEAR:
+            return True
+        reach = max(math.hypot(*tip) for tip in tips.tolist())
         if reach > LARGEST_REACH:
             log.add(Rule.INPUT_JUMP, self._name, reach, LARGEST_REACH, Severity.HOLD)
             return False

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-ROLES = tuple(TrackerRole)
+ROLES = tuple((role, role.value) for role in TrackerRole)
 
 
 class ArmModule(TeleopModule):
@@ -93,7 +93,7 @@ class ArmModule(TeleopModule):
         self, samples: Samples, *, now: float, dt: float, engaged: bool, commanded: Array
     ) -> ModuleOutput:
         poses: dict[TrackerRole, Pose6D | None] = {
-            role: pose for role in ROLES if (pose := pose_of(samples.get(role.value))) is not None
+            role: pose for role, name in ROLES if (pose := pose_of(samples.get(name))) is not None
         }
         output = self._controller.update(
             poses,
