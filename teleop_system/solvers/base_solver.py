@@ -26,6 +26,7 @@ from teleop_system.exceptions import (
     UnknownNameError,
 )
 from teleop_system.interfaces import IIKSolver, IKResult, Pose6D
+from teleop_system.solvers import chain_kernels
 from teleop_system.solvers.chain_task import ChainTask
 from teleop_system.solvers.motion_bounds import JointLimitArrays, MotionBounds
 from teleop_system.solvers.options import SolverOptions
@@ -53,7 +54,8 @@ class Kinematics(Protocol):
 class State(Protocol):
     """The robot at one posture; see `KinematicState`."""
 
-    placements: list[tuple[Array, Array]]
+    frames: Array
+    """Rotation, row by row, and position of every chain's frame, shape (chains, 12)."""
 
     def update(self, joints: Array) -> None:
         """Compute everything for joint positions in internal order."""
@@ -85,13 +87,14 @@ class ModelSolver(IIKSolver):
         self._load(urdf_path, options)
         self._limits = self._kinematics.limits
         self._bounds = MotionBounds(self._limits, options.return_speed)
+        self._table = np.zeros((len(options.chains), chain_kernels.SIZE))
         self._tasks = {
-            name: ChainTask(name, config, *placement)
-            for (name, config), placement in zip(
-                options.chains.items(), self._state.placements, strict=True
-            )
+            name: ChainTask(name, config, row)
+            for (name, config), row in zip(options.chains.items(), self._table, strict=True)
         }
         self._task_list = tuple(self._tasks.values())
+        self._away = self._table[:, chain_kernels.AWAY : chain_kernels.AWAY + 2]
+        self._work = np.zeros(18)
         self._masks = self._kinematics.chain_masks()
         self._names = self._kinematics.joint_names
         size = len(self._names)
@@ -197,10 +200,8 @@ class ModelSolver(IIKSolver):
         self._joints += moved
         self._last_step += moved
         self._is_outside = True  # Perhaps; the next tick finds out.
-        self._state.update(self._joints)
-        for task in self._task_list:
-            task.observe()
-            task.measure()
+        self._observe()
+        chain_kernels.measure(self._table)
         self._on_shift()
         self._result = self._joints[self._order]
         self._result.setflags(write=False)
@@ -268,11 +269,15 @@ class ModelSolver(IIKSolver):
         self._joints[:] = self._kinematics.to_internal(checked)
         self._is_outside = True  # Perhaps; the first tick finds out.
         self._on_new_start()
-        self._state.update(self._joints)
+        self._observe()
         for task in self._task_list:
-            task.observe()
             task.release()
         return True
+
+    def _observe(self) -> None:
+        """Bring the kinematics, and what the tasks know of them, up to date."""
+        self._state.update(self._joints)
+        chain_kernels.observe(self._table, self._state.frames)
 
     def _on_new_start(self) -> None:
         """Forget what was remembered of the ticks before, for the joints have jumped."""
@@ -292,16 +297,14 @@ class ModelSolver(IIKSolver):
                 task.hold()
             if is_new:
                 task.forget_motion()
-        for task in self._task_list:
-            task.plan()
+        chain_kernels.plan(self._table, self._work)
 
     def _measure(self, poses: Iterable[str], *, is_solved: bool) -> IKResult:
-        self._state.update(self._joints)
+        self._observe()
+        chain_kernels.measure(self._table)
         worst_position = worst_orientation = 0.0
-        for task in self._task_list:
-            task.observe()
-            position, orientation = task.measure()
-            if task.name in poses:
+        for name, (position, orientation) in zip(self._tasks, self._away.tolist(), strict=True):
+            if name in poses:
                 if position > worst_position:
                     worst_position = position
                 if orientation > worst_orientation:

@@ -10,6 +10,9 @@ from teleop_system.utils.compiled import kernel
 
 Array = NDArray[np.float64]
 
+STEP, DAMPING, SHARE = 14, 20, 21
+"""Columns of the table of `chain_kernels`, which another file's kernels cannot import."""
+
 
 @kernel("void(f8[:, ::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1])")
 def regularize(
@@ -42,7 +45,7 @@ def weigh_jacobian(
     """Write the weighted Jacobians of all chains' frames, shape (6 C, N); see `assemble`."""
     for c in range(chains.shape[0]):
         x, y, z = chains[c, 0], chains[c, 1], chains[c, 2]
-        share = math.sqrt(chains[c, 10])
+        share = math.sqrt(chains[c, SHARE])
         linear, angular = share * weights[c, 0], share * weights[c, 1]
         for n in range(masks.shape[1]):
             if masks[c, n] == 0.0:
@@ -77,7 +80,8 @@ def assemble(
 
     Args:
         velocities: Spatial velocities at the world's origin per joint velocity, shape (6, N).
-        chains: Position [m], step asked for, damping and share of each chain, shape (C, 11).
+        chains: The table of `chain_kernels`: of each chain the position [m], and the step asked
+            for, its damping and share.
         weights: Of positions, orientations and damping of each chain, shape (C, 3).
         masks: Whether a joint moves a chain, shape (C, N).
         jacobian: Written: the weighted Jacobian, shape (6 C, N).
@@ -89,17 +93,17 @@ def assemble(
     weigh_jacobian(velocities, chains, weights, masks, jacobian)
     hessian[:] = 0.0
     for c in range(chains.shape[0]):
-        share = math.sqrt(chains[c, 10])
+        share = math.sqrt(chains[c, SHARE])
         for axis in range(6):
             row = jacobian[6 * c + axis]
-            wanted = share * weights[c, 0 if axis < 3 else 1] * chains[c, 3 + axis]
+            wanted = share * weights[c, 0 if axis < 3 else 1] * chains[c, STEP + axis]
             for i in range(size):
                 factor = row[i]
                 if factor != 0.0:
                     pull[i] += factor * wanted
                     for j in range(i, size):
                         hessian[i, j] += factor * row[j]
-        damping = chains[c, 9] * weights[c, 2]
+        damping = chains[c, DAMPING] * weights[c, 2]
         if damping != 0.0:
             for n in range(size):
                 hessian[n, n] += damping * masks[c, n]

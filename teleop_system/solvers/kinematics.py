@@ -104,13 +104,15 @@ class KinematicState:
     Attributes:
         jacobian: Spatial velocities at the world's origin per joint velocity, shape (6, N):
             linear over angular. A view that follows `update()`, as `placements` is.
+        frames: Rotation, row by row, and position of every chain's frame, shape (chains, 12).
         placements: Position (3,) and rotation (3, 3) of every chain's frame.
     """
 
     def __init__(self, kinematics: KinematicModel) -> None:
         self._tree = FrameTree(kinematics.model, kinematics.frames)
         self.jacobian = self._tree.jacobian
-        self.placements = [(frame[9:], frame[:9].reshape(3, 3)) for frame in self._tree.frames]
+        self.frames = self._tree.frames
+        self.placements = [(frame[9:], frame[:9].reshape(3, 3)) for frame in self.frames]
 
     def update(self, joints: Array) -> None:
         """Compute everything for joint positions in internal order."""

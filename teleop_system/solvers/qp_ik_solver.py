@@ -64,8 +64,6 @@ class QPIKSolver(PinocchioSolver):
                 for config in configs
             ]
         )
-        self._chains = np.empty((chains, 11))
-        self._chain_cells = self._chains.reshape(-1)
         self._jacobian = np.empty((6 * chains, size))
         self._hessian, self._factor = np.empty((2, size, size))
         self._gradient = np.empty(size)
@@ -179,17 +177,11 @@ class QPIKSolver(PinocchioSolver):
 
     def _assemble(self) -> None:
         """Compute the weighted Jacobian, the Hessian and the negated gradient of the tick."""
-        numbers: list[float] = []
-        for task in self._task_list:
-            numbers += task.position
-            numbers += task.step
-            numbers += (task.damping, task.share)
-        self._chain_cells[:] = numbers
         regularization = self._regularization
         regularization.update(self._joints, self._last_step, self._posture)
         kernels.assemble(
             self._state.jacobian,
-            self._chains,
+            self._table,
             self._weights,
             self._masks,
             self._jacobian,

@@ -74,12 +74,14 @@ class UrdfState:
     """The frames of the chains at one posture.
 
     Attributes:
+        frames: Rotation, row by row, and position of every chain's frame, shape (chains, 12).
         placements: Position (3,) and rotation (3, 3) of every chain's frame; follow `update()`.
     """
 
     def __init__(self, kinematics: UrdfKinematics) -> None:
         self._kinematics = kinematics
-        self.placements = [(np.zeros(3), np.eye(3)) for _ in kinematics.paths]
+        self.frames = np.zeros((len(kinematics.paths), 12))
+        self.placements = [(frame[9:], frame[:9].reshape(3, 3)) for frame in self.frames]
 
     def update(self, joints: Array) -> None:
         """Compute everything for joint positions [rad], shape (N,)."""

@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.interfaces import Pose6D
 from teleop_system.robots import load_robot
-from teleop_system.solvers import ChainConfig, make_solver
+from teleop_system.solvers import ChainConfig, chain_kernels, make_solver
 from teleop_system.solvers.chain_task import ChainTask
 from teleop_system.solvers.motion_bounds import JointLimitArrays, MotionBounds
 from teleop_system.solvers.qp_backend import BACKENDS, installed_backends
@@ -74,11 +74,14 @@ def test_the_quick_check_allows_only_what_the_bounds_allow(seed: int) -> None:
     assert agreed > 10
 
 
-def task_at(position: Array, rotation: Rotation) -> ChainTask:
-    task = ChainTask("arm", ChainConfig("hand"), position, rotation.as_matrix())
+def task_at(position: Array, rotation: Rotation) -> tuple[ChainTask, Array]:
+    """Return a task and its table."""
+    table = np.zeros((1, chain_kernels.SIZE))
+    task = ChainTask("arm", ChainConfig("hand"), table[0])
     task.set_period(0.01)
-    task.observe()
-    return task
+    frame = np.concatenate([rotation.as_matrix().ravel(), position])
+    chain_kernels.observe(table, frame[None])
+    return task, table
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -86,9 +89,10 @@ def test_errors_of_a_task_agree_with_scipy(seed: int) -> None:
     random = np.random.default_rng(seed)
     here, there = Rotation.random(2, random_state=seed)
     position, target = random.normal(size=(2, 3))
-    task = task_at(position, here)
+    task, table = task_at(position, here)
     task.aim(Pose6D(target, there.as_quat()))
-    distance, angle = task.measure()
+    chain_kernels.measure(table)
+    distance, angle = task.away
     assert distance == pytest.approx(np.linalg.norm(target - position))
     assert angle == pytest.approx((there * here.inv()).magnitude(), abs=1e-9)
     twist = np.array(task.target_from(position.tolist(), here.as_quat().tolist()))
@@ -96,12 +100,12 @@ def test_errors_of_a_task_agree_with_scipy(seed: int) -> None:
 
 
 def test_a_small_error_is_closed_at_once_and_a_large_one_in_time() -> None:
-    task = task_at(np.zeros(3), Rotation.identity())
+    task, table = task_at(np.zeros(3), Rotation.identity())
     steps = []
     for distance in (1e-6, 0.01, 1.0):
         task.aim(Pose6D(np.array([distance, 0.0, 0.0]), np.array([0.0, 0.0, 0.0, 1.0])))
         task.forget_motion()
-        task.plan()
+        chain_kernels.plan(table, np.zeros(18))
         steps.append(task.step[0])
     assert steps[0] == pytest.approx(1e-6, rel=0.01)
     assert 0.0 < steps[1] < 0.01
@@ -109,12 +113,12 @@ def test_a_small_error_is_closed_at_once_and_a_large_one_in_time() -> None:
 
 
 def test_a_far_target_has_less_say_than_a_near_one() -> None:
-    task = task_at(np.zeros(3), Rotation.identity())
+    task, table = task_at(np.zeros(3), Rotation.identity())
     shares = []
     for distance in (0.05, 0.5, 100.0):
         task.aim(Pose6D(np.array([distance, 0.0, 0.0]), np.array([0.0, 0.0, 0.0, 1.0])))
         task.forget_motion()
-        task.plan()
+        chain_kernels.plan(table, np.zeros(18))
         shares.append(task.share)
     assert shares == pytest.approx([1.0, 0.2, 1e-3], rel=0.05)
 
