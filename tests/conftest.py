@@ -18,7 +18,7 @@ REALTIME = (
     "ros2/test_end_to_end.py",
     "ros2/test_harness.py",
     "ros2/test_interrupts.py",
-    "ros2/test_module_node.py",
+    "ros2/test_module_node",
     "ros2/test_rgbd_over_topics.py",
     "stacks/supervisor/test_supervisor.py",
     "stacks/test_running_stack.py",

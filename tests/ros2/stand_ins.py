@@ -19,6 +19,8 @@ from teleop_system.simulators.simulated_tracker import REFERENCE_POSITIONS
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
 from tests.ros2.harness import Bench, Repeater
 
+Clock = Callable[[], float]
+
 UNTURNED = (0.0, 0.0, 0.0, 1.0)
 STATUS_EVERY = 20
 """The robot says how it is with every so many of its positions."""
@@ -30,10 +32,12 @@ class StandInRobot:
     Args:
         bench: The bench that it is played on.
         name: Which robot.
+        clock: Time of its stamps in [s].
     """
 
-    def __init__(self, bench: Bench, name: str = "rby1") -> None:
+    def __init__(self, bench: Bench, name: str = "rby1", clock: Clock = time.time) -> None:
         self._bench = bench
+        self._clock = clock
         self.robot = load_robot(name)
         self.parts = RobotParts(self.robot)
         pose = self.robot.pose(self.robot.initial_pose)
@@ -76,7 +80,7 @@ class StandInRobot:
     def _send(self) -> None:
         if self.is_silent:
             return
-        self._targets.publish(self._codec.encode(time.time(), self.positions))
+        self._targets.publish(self._codec.encode(self._clock(), self.positions))
         if self._count % STATUS_EVERY == 0:
             self._tell()
         self._count += 1
@@ -89,6 +93,7 @@ class StandInOperator:
         bench: The bench that it is played on.
         roles: The trackers that it wears.
         rate: Samples per second in [Hz].
+        clock: Time of its stamps in [s].
 
     Attributes:
         lost: Trackers that send nothing.
@@ -101,7 +106,9 @@ class StandInOperator:
         bench: Bench,
         roles: Sequence[TrackerRole] = tuple(REFERENCE_POSITIONS),
         rate: float = 100.0,
+        clock: Clock = time.time,
     ) -> None:
+        self._clock = clock
         self._codec = StampedCodec(StampedCodec.POSE, "map")
         self._turn = StampedCodec(StampedCodec.QUATERNION, "map")
         sensor = QoSPreset.SENSOR_DATA
@@ -114,7 +121,7 @@ class StandInOperator:
         self.lost: set[TrackerRole] = set()
         self.spoil: dict[TrackerRole, Callable[[list[float]], list[float]]] = {}
         self.sent = 0.0
-        self._begun = time.time()
+        self._begun = clock()
         self._repeater = Repeater(rate, self.send)
 
     def __enter__(self) -> "StandInOperator":
@@ -126,7 +133,7 @@ class StandInOperator:
 
     def send(self) -> None:
         """Send one sample of every tracker, all of one time."""
-        stamp = time.time()
+        stamp = self._clock()
         moved = 0.05 * np.sin(2.0 * (stamp - self._begun))
         for role, publisher in self._publishers.items():
             if role in self.lost:
