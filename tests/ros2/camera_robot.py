@@ -5,18 +5,51 @@ Run in a process of its own: `python -m tests.ros2.camera_robot rgb8 32FC1 [real
 """
 
 import array
+import contextlib
+import socket
+import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import rclpy
+from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from sensor_msgs.msg import CameraInfo, Image, JointState
 
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
 from tests.modules.camera.streaming.scenes import scene
 
+ROOT = Path(__file__).parents[2]
 NEW_REALSENSE = "/camera/camera"
 OLD_REALSENSE = "/camera"
+
+
+@contextlib.contextmanager
+def running(*command: str) -> "Iterator[subprocess.Popen[bytes]]":
+    """Yield a process of Python, and end it afterwards."""
+    process = subprocess.Popen([sys.executable, *command], cwd=ROOT)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(10.0)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def running_robot(color: str = "rgb8", depth: str = "32FC1", kind: str = "plain"):  # type: ignore[no-untyped-def]
+    """Return a context in which such a robot runs; its head looks straight ahead at first."""
+    return running("-m", "tests.ros2.camera_robot", color, depth, kind)
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
 
 
 def topics(kind: str) -> tuple[str, str, str]:
@@ -79,8 +112,8 @@ class CameraRobot(Node):
 
 
 def main() -> None:
-    rclpy.init()
-    rclpy.spin(CameraRobot(*sys.argv[1:4]))
+    with contextlib.suppress(ExternalShutdownException), rclpy.init():
+        rclpy.spin(CameraRobot(*sys.argv[1:4]))
 
 
 if __name__ == "__main__":

@@ -1,14 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cameras over topics, streams over TCP, and the head on its way back: processes and real DDS."""
 
-import contextlib
-import os
-import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,37 +13,14 @@ from teleop_system.modules.camera.rgbd_streaming import RGBDStreamClient, Stream
 from teleop_system.modules.camera.ros2_rgbd_subscriber import ROS2RGBDSubscriber
 from teleop_system.testing import CameraStreamSuite
 from tests.modules.camera.streaming.scenes import scene, wait_for
+from tests.ros2.camera_robot import free_port, running, running_robot
 
-ROOT = Path(__file__).parents[2]
-
-
-@contextlib.contextmanager
-def running(*command: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """Yield a process, and end it afterwards."""
-    process = subprocess.Popen([sys.executable, *command], cwd=ROOT)
-    try:
-        yield process
-    finally:
-        process.terminate()
-        try:
-            process.wait(10.0)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+PATIENCE = 60.0
 
 
-FULL_ONLY = pytest.mark.skipif(
-    not os.environ.get("TELEOP_FULL"), reason="needs a machine that draws in time: TELEOP_FULL=1"
-)
-
-
-def robot(color: str = "rgb8", depth: str = "32FC1", kind: str = "plain"):  # type: ignore[no-untyped-def]
-    return running("-m", "tests.ros2.camera_robot", color, depth, kind)
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="class")
 def plain_robot() -> Iterator[None]:
-    with robot():
+    with running_robot():
         yield
 
 
@@ -61,21 +32,21 @@ class TestSubscriberIsACamera(CameraStreamSuite):
         return ROS2RGBDSubscriber(patience=30.0)
 
 
-@FULL_ONLY
-@pytest.mark.usefixtures("plain_robot")
 def test_colour_and_depth_arrive_as_one_frame() -> None:
-    camera = ROS2RGBDSubscriber(patience=30.0)
-    assert camera.initialize()
-    frame, expected = camera.get_rgbd(), scene()
-    np.testing.assert_array_equal(frame.rgb, expected.rgb)
-    np.testing.assert_allclose(frame.depth, expected.depth, atol=1e-6)
-    np.testing.assert_array_equal(frame.intrinsics, expected.intrinsics)
-    assert 0.0 <= time.monotonic() - frame.timestamp < 2.0
-    camera.shutdown()
+    # A robot of its own: the suite has turned the head of the one above.
+    with running_robot():
+        camera = ROS2RGBDSubscriber(patience=30.0)
+        assert camera.initialize()
+        frame, expected = camera.get_rgbd(), scene()
+        np.testing.assert_array_equal(frame.rgb, expected.rgb)
+        np.testing.assert_allclose(frame.depth, expected.depth, atol=1e-6)
+        np.testing.assert_array_equal(frame.intrinsics, expected.intrinsics)
+        assert 0.0 <= time.monotonic() - frame.timestamp < 2.0
+        camera.shutdown()
 
 
 def test_a_camera_without_depth_still_shows_colour() -> None:
-    with robot("rgb8", "none", "realsense"):
+    with running_robot("rgb8", "none", "realsense"):
         camera = RealSenseCamera(patience=30.0)
         assert camera.initialize()
         assert not camera.get_rgbd().depth.any()
@@ -90,7 +61,7 @@ def test_no_topics_are_an_error_that_names_them(caplog: pytest.LogCaptureFixture
 
 @pytest.mark.parametrize(("kind", "color"), [("realsense", "bgr8"), ("old_realsense", "rgb8")])
 def test_a_realsense_is_found_under_either_name(kind: str, color: str) -> None:
-    with robot(color, "16UC1", kind):
+    with running_robot(color, "16UC1", kind):
         camera: ICameraStream = RealSenseCamera(patience=30.0)
         assert camera.initialize()
         np.testing.assert_array_equal(camera.get_rgbd().rgb, scene().rgb)
@@ -100,31 +71,30 @@ def test_a_realsense_is_found_under_either_name(kind: str, color: str) -> None:
         camera.shutdown()
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
-
-
-@FULL_ONLY
-@pytest.mark.usefixtures("plain_robot")
 def test_turning_the_head_at_a_client_turns_the_robot_and_the_picture() -> None:
     port = free_port()
     script = ["scripts/demo_rgbd_streaming.py", "--mode", "ros2-server", f"streaming.port={port}"]
-    with running(*script):
+    with running_robot(), running(*script):
         client = RGBDStreamClient(StreamingConfig(port=port))
         client.start()
-        assert wait_for(client.is_connected, 60.0)
-        before = client.get_rgbd()
-        until = time.monotonic() + 20.0
+        assert wait_for(client.is_connected, PATIENCE)
+        before = _box(client)
         goal = pytest.approx((0.3, -0.1), abs=0.01)
-        while client.get_orientation() != goal and time.monotonic() < until:
+
+        def has_turned() -> bool:
             client.set_orientation(0.3, -0.1)
-            time.sleep(0.03)
-        assert client.get_orientation() == goal
-        assert wait_for(lambda: _box(client) - _centre(before.rgb) > 20.0)
-        turned = client.get_rgbd().extrinsics[:3, 2]  # Where it looks.
-        np.testing.assert_allclose(np.arctan2(turned[1], turned[0]), 0.3, atol=0.03)
+            return client.get_orientation() == goal
+
+        assert wait_for(has_turned, PATIENCE)
+        assert wait_for(lambda: _box(client) - before > 20.0, PATIENCE)
+        assert wait_for(lambda: abs(_pan(client) - 0.3) < 0.03, PATIENCE)
         client.shutdown()
+
+
+def _pan(client: RGBDStreamClient) -> float:
+    """Return how far left the newest picture says that it looks [rad]."""
+    ahead = client.get_rgbd().extrinsics[:3, 2]
+    return float(np.arctan2(ahead[1], ahead[0]))
 
 
 def _box(client: RGBDStreamClient) -> float:

@@ -4,7 +4,6 @@
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -35,12 +34,17 @@ def test_turning_the_head_at_a_client_turns_the_robot_s_head_and_the_picture() -
                 rig.engage()
                 reached = pytest.approx(GOAL, abs=0.03)
                 assert wait_for(lambda: client.get_orientation() == reached, PATIENCE)
-            time.sleep(0.5)  # Frames that were on their way show the head on its own.
-            after = client.get_rgbd()
-            ahead = after.extrinsics[:3, 2]
-            assert np.arctan2(ahead[1], ahead[0]) == pytest.approx(GOAL[0], abs=0.05)
-            assert np.abs(after.rgb.astype(int) - before.rgb).mean() > 2.0
+                # Frames that were on their way show the head on its own.
+                assert wait_for(lambda: abs(pan_in_picture(client) - GOAL[0]) < 0.03, PATIENCE)
+            difference = client.get_rgbd().rgb.astype(int) - before.rgb
+            assert np.abs(difference).mean() > 2.0
         finally:
             client.shutdown()
             server.terminate()
             server.wait(20.0)
+
+
+def pan_in_picture(client: RGBDStreamClient) -> float:
+    """Return how far left the newest picture says that it looks [rad]."""
+    ahead = client.get_rgbd().extrinsics[:3, 2]
+    return float(np.arctan2(ahead[1], ahead[0]))
