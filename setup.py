@@ -61,6 +61,7 @@ NODES = {
     "hand_teleop_node": "modules.hand_teleop.hand_teleop_node",
     "locomotion_node": "modules.locomotion.locomotion_node",
     "camera_node": "modules.camera.camera_node",
+    "rgbd_stream_node": "modules.camera.rgbd_stream_node",
     "dummy_tracker_pub": "simulators.dummy_tracker_pub",
     "dummy_glove_pub": "simulators.dummy_glove_pub",
     "dummy_hmd_pub": "simulators.dummy_hmd_pub",

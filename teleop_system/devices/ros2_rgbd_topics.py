@@ -41,7 +41,7 @@ class CameraTopics:
 
 
 class RGBDTopicCamera(ICameraStream):
-    """Pairs the images of topics in a node, a context and a thread of its own.
+    """Pairs the images of topics, in a node and a thread of its own unless it is given a node.
 
     The pose of its frames is that of the neck, at the origin: topics of images carry none, and
     of the way a head turns that is the part that matters to a viewer.
@@ -52,6 +52,8 @@ class RGBDTopicCamera(ICameraStream):
         patience: Longest wait for the first frame in [s].
         window: Greatest difference of two stamps that are one exposure's in [s].
         use_sim_time: Whether stamps are of simulated time.
+        node: A node that somebody else spins; then `open()` and `shutdown()` are for the thread
+            that does, and `initialize()`, which waits, for any other.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class RGBDTopicCamera(ICameraStream):
         patience: float = 5.0,
         window: float = 0.017,
         use_sim_time: bool = False,
+        node: Any = None,
     ) -> None:
         self._name, self._topics = name, topics
         self._patience, self._window, self._use_sim_time = patience, window, use_sim_time
@@ -68,6 +71,7 @@ class RGBDTopicCamera(ICameraStream):
         self._log = ThrottledLogger(logger, 5.0)
         self._matrix: NDArray[np.float64] | None = None
         self._arrived = -math.inf
+        self._host = node
         self._node: Any = None
         self._close: list[Callable[[], object]] = []
 
@@ -81,12 +85,8 @@ class RGBDTopicCamera(ICameraStream):
         if not is_ros_available():
             logger.error("%s needs ROS 2; type: pip install 'teleop_system[ros]'", self._name)
             return False
-        self.shutdown()
-        self._open_node()
         until = time.monotonic() + self._patience
-        topics = self._find_topics(until)
-        self._subscribe(topics)
-        self.open_topics(self._node)
+        topics = self.open(self._patience)
         while time.monotonic() < until:
             if self._slot.wait(math.nan, 0.1) is not None:
                 return True
@@ -101,8 +101,40 @@ class RGBDTopicCamera(ICameraStream):
         self.shutdown()
         return False
 
-    def open_topics(self, node: Any) -> None:
+    def open(self, patience: float = 0.0) -> CameraTopics:
+        """Begin to listen, without waiting for a frame.
+
+        Args:
+            patience: Longest wait in [s] for one of several candidates to be published.
+
+        Returns:
+            The topics that are listened to.
+        """
+        self.shutdown()
+        self._open_node()
+        topics = self._find_topics(time.monotonic() + patience)
+        self._subscribe(topics)
+        self.open_topics()
+        return topics
+
+    def open_topics(self) -> None:
         """Open further topics; for subclasses."""
+
+    def listen(self, message_type: Any, topic: str, callback: Callable[[Any], None]) -> None:
+        """Subscribe to a sensor's topic until `shutdown()`."""
+        profile = get_qos_profile(QoSPreset.SENSOR_DATA)
+        node = self._node
+        made = node.create_subscription(message_type, topic, callback, profile)
+        if self._host is not None:  # A node of our own takes its subscriptions along.
+            self._close.append(lambda: node.destroy_subscription(made))
+
+    def speak(self, message_type: Any, topic: str) -> Any:
+        """Return a publisher of commands, which lasts until `shutdown()`."""
+        node = self._node
+        made = node.create_publisher(message_type, topic, get_qos_profile(QoSPreset.COMMAND))
+        if self._host is not None:
+            self._close.append(lambda: node.destroy_publisher(made))
+        return made
 
     @override
     def shutdown(self) -> None:
@@ -138,6 +170,9 @@ class RGBDTopicCamera(ICameraStream):
         return (0.0, 0.0)
 
     def _open_node(self) -> None:
+        if self._host is not None:
+            self._node = self._host
+            return
         self._node, close = open_node(self._name, use_sim_time=self._use_sim_time)
         self._close.append(close)
 
@@ -156,11 +191,9 @@ class RGBDTopicCamera(ICameraStream):
 
         self._pairer: FramePairer[NDArray[np.uint8], NDArray[np.float32]]
         self._pairer = FramePairer(self._window)
-        profile = get_qos_profile(QoSPreset.SENSOR_DATA)
-        node = self._node
-        node.create_subscription(Image, topics.color, self._on_color, profile)
-        node.create_subscription(Image, topics.depth, self._on_depth, profile)
-        node.create_subscription(CameraInfo, topics.info, self._on_info, profile)
+        self.listen(Image, topics.color, self._on_color)
+        self.listen(Image, topics.depth, self._on_depth)
+        self.listen(CameraInfo, topics.info, self._on_info)
 
     def _on_info(self, message: Any) -> None:
         try:

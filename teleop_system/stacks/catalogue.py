@@ -40,6 +40,13 @@ CAMERA = NodeKind(
     Stage.MODULES,
     "the robot's head turns with the operator's",
 )
+STREAM = NodeKind(
+    "rgbd_stream_node",
+    "teleop_system.modules.camera.rgbd_stream_node",
+    "RGBDStreamNode",
+    Stage.MODULES,
+    "what the robot sees, for other machines and browsers",
+)
 DUMMY_TRACKER = NodeKind(
     "dummy_tracker_pub",
     "teleop_system.simulators.dummy_tracker_pub",
@@ -77,6 +84,7 @@ NODES = {
         HAND,
         LOCOMOTION,
         CAMERA,
+        STREAM,
         DUMMY_TRACKER,
         DUMMY_GLOVE,
         DUMMY_HMD,
@@ -85,8 +93,12 @@ NODES = {
 }
 """Every node that a stack can contain, by executable."""
 
-_SLAVE = (Member(MUJOCO_BRIDGE),)
-_OPTIONAL_SLAVE = (Member(MUJOCO_BRIDGE, (Condition("robot_node", (opt.SIMULATED,)),)),)
+_STREAM = Member(STREAM, (Condition("stream", (True,)),))
+_SLAVE = (Member(MUJOCO_BRIDGE), _STREAM)
+_OPTIONAL_SLAVE = (
+    Member(MUJOCO_BRIDGE, (Condition("robot_node", (opt.SIMULATED,)),)),
+    _STREAM,
+)
 _MODULES = tuple(
     Member(kind, (Condition("modules", (module,)),))
     for module, kind in zip(opt.MODULES, (ARM, HAND, LOCOMOTION, CAMERA), strict=True)

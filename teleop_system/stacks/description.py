@@ -49,7 +49,7 @@ class Condition:
     """Holds where an option has, or a list contains, one of some values."""
 
     option: str
-    any_of: tuple[str, ...]
+    any_of: tuple[str | bool, ...]
 
     def holds(self, values: Mapping[str, Value]) -> bool:
         """Tell whether it holds for the values of all options."""

@@ -9,6 +9,7 @@ from teleop_system.stacks.options import Option, Target, Value
 BRIDGE = ("mujoco_bridge",)
 SIMULATED_OPERATOR = ("dummy_tracker_pub", "dummy_glove_pub", "dummy_hmd_pub")
 RECORDING = ("bvh_replay_publisher",)
+STREAM = ("rgbd_stream_node",)
 MODULES = ("arm", "hand", "locomotion", "camera")
 LOG_LEVELS = ("debug", "info", "warn", "error", "fatal")
 
@@ -150,6 +151,31 @@ ROBOT_SIDE = (
         "Rows of a picture [px].",
         kind="int",
         targets=_bridge("camera_height"),
+    ),
+    Option(
+        "stream",
+        False,
+        "Whether what the robot sees is streamed; it switches the simulated robot's camera on.",
+        kind="bool",
+    ),
+    Option(
+        "stream_host",
+        "",
+        "Address to stream from, with a token beyond this machine; the configuration's if empty.",
+        targets=(Target("overrides", STREAM, override="streaming.host"),),
+    ),
+    Option(
+        "stream_port",
+        "",
+        "Its TCP port, which a browser opens, too; the configuration's if empty.",
+        kind="int",
+        targets=(Target("overrides", STREAM, override="streaming.port"),),
+    ),
+    Option(
+        "stream_token_file",
+        "",
+        "File with what clients must know, unless TELEOP_STREAM_TOKEN holds it.",
+        targets=(Target("overrides", STREAM, override="streaming.token_file"),),
     ),
     Option(
         "viewer",

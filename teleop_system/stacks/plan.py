@@ -76,6 +76,8 @@ def make_plan(stack: Stack, texts: Mapping[str, str] | None = None) -> StackPlan
     """
     values = parse_values(stack.options, texts or {})
     _check_time(values)
+    if values.get("stream"):
+        values = {**values, "camera": True}  # There would be nothing to see.
     prefix = str(values.get("topic_prefix", ""))
     TopicNames.with_prefix(TopicNames.STATUS, prefix)  # A prefix ROS 2 cannot take ends here.
     kinds = [

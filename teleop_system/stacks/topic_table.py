@@ -13,9 +13,9 @@ from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
 BRIDGE, CLUTCH_KEYS = "mujoco_bridge", "clutch_keyboard"
 ARM, HAND, BASE, HEAD = "arm_teleop_node", "hand_teleop_node", "locomotion_node", "camera_node"
 TRACKERS, GLOVES, HMD = "dummy_tracker_pub", "dummy_glove_pub", "dummy_hmd_pub"
-REPLAY = "bvh_replay_publisher"
+REPLAY, STREAM = "bvh_replay_publisher", "rgbd_stream_node"
 MODULES = (ARM, HAND, BASE, HEAD)
-EVERYBODY = (BRIDGE, *MODULES, TRACKERS, GLOVES, HMD, REPLAY)
+EVERYBODY = (BRIDGE, *MODULES, STREAM, TRACKERS, GLOVES, HMD, REPLAY)
 
 SENSOR, COMMAND, STATUS = QoSPreset.SENSOR_DATA, QoSPreset.COMMAND, QoSPreset.STATUS
 POSE, JOINTS = "geometry_msgs/msg/PoseStamped", "sensor_msgs/msg/JointState"
@@ -139,7 +139,13 @@ TOPICS = (
         "velocities [m/s], [rad/s]",
     ),
     TopicRow(
-        TopicNames.CAMERA_PAN_TILT_CMD, JOINTS, COMMAND, "30", (HEAD,), (BRIDGE,), "head [rad]"
+        TopicNames.CAMERA_PAN_TILT_CMD,
+        JOINTS,
+        COMMAND,
+        "30",
+        (HEAD, STREAM),
+        (BRIDGE,),
+        "head [rad]",
     ),
     TopicRow(
         TopicNames.LEFT_ARM_TRAJECTORY,
@@ -183,7 +189,7 @@ TOPICS = (
         SENSOR,
         "100",
         (BRIDGE,),
-        (),
+        (STREAM,),
         "every joint: position, velocity, effort",
     ),
     TopicRow(
@@ -228,7 +234,7 @@ TOPICS = (
         SENSOR,
         "`camera_fps`",
         (BRIDGE,),
-        (),
+        (STREAM,),
         "rgb8, where `camera` is on",
     ),
     TopicRow(
@@ -237,7 +243,7 @@ TOPICS = (
         SENSOR,
         "`camera_fps`",
         (BRIDGE,),
-        (),
+        (STREAM,),
         "32FC1 [m], where `camera` is on",
     ),
     TopicRow(
@@ -246,7 +252,7 @@ TOPICS = (
         SENSOR,
         "`camera_fps`",
         (BRIDGE,),
-        (),
+        (STREAM,),
         "where `camera` is on",
     ),
     TopicRow(

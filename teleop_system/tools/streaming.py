@@ -205,11 +205,11 @@ def _head(camera: ICameraStream, settings: TeleopSettings) -> HeadThread:
     config = settings.camera.within(load_robot(settings.robot.name))
     send = getattr(camera, "send", None)
     if send is not None:  # The robot's topics take the time of the operator's sample along.
-        return HeadThread(config, send, start=camera.get_orientation())
+        return HeadThread(config, send, camera.get_orientation)
     return HeadThread(
         config,
         lambda output: camera.set_orientation(output.pan, output.tilt),
-        start=camera.get_orientation(),
+        camera.get_orientation,
     )
 
 

@@ -24,7 +24,8 @@ def open_node(name: str, *, use_sim_time: bool = False) -> tuple[Any, Callable[[
 
     context = rclpy.Context()
     # Signals stay with whoever runs this; a second handler would end only half of it.
-    rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
+    # Nor is it told on the command line what to be called, which is for others in this process.
+    rclpy.init(args=[], context=context, signal_handler_options=SignalHandlerOptions.NO)
     clean = "".join(letter if letter.isalnum() else "_" for letter in name.lower())
     clock = Parameter("use_sim_time", value=use_sim_time)
     node = rclpy.create_node(clean, context=context, parameter_overrides=[clock])

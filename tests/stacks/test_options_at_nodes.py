@@ -9,9 +9,7 @@ import rclpy
 from teleop_system.settings import load_settings
 from teleop_system.stacks import STACKS, NodePlan, make_plan
 from teleop_system.stacks.supervisor.composition import node_class
-from tests.stacks.test_plan import CHOOSING, other_text
-
-EXTERNAL = {"devices": "simulated", "robot_node": "simulated"}
+from tests.stacks.test_plan import CHOOSING, EVERYTHING, other_text
 
 
 def plans() -> Iterator[NodePlan]:
@@ -22,7 +20,7 @@ def plans() -> Iterator[NodePlan]:
             for name, option in stack.options.items()
             if name not in CHOOSING and name != "config_dir"
         }
-        texts |= {name: text for name, text in EXTERNAL.items() if name in stack.options}
+        texts |= {name: text for name, text in EVERYTHING.items() if name in stack.options}
         if "modules" in stack.options:
             texts["modules"] = "arm,hand,locomotion,camera"
         yield from make_plan(stack, texts).nodes
@@ -52,6 +50,10 @@ def test_a_node_has_the_parameters_that_its_stack_gives_it(plan: NodePlan) -> No
             settings = load_settings(node.setting_overrides())
             assert settings.robot.name == "rby1_dg5f"
             assert settings.arm.rate == 50.0
+            if plan.kind.executable == "rgbd_stream_node":
+                assert settings.streaming.host == "robot.local"
+                assert settings.streaming.port == 9191
+                assert settings.streaming.token_file == "/some/token"
         finally:
             node.destroy_node()
     finally:

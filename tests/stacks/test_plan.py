@@ -42,8 +42,13 @@ OTHERS = {
     "control_mode": "effort",
     "file": "walk.bvh",
     "hardware": "simulated",
+    "stream_host": "robot.local",
+    "stream_port": "9191",
+    "stream_token_file": "/some/token",
 }
-CHOOSING = {"modules", "devices", "robot_node"}
+CHOOSING = {"modules", "devices", "robot_node", "stream"}
+EVERYTHING = {"devices": "simulated", "robot_node": "simulated", "stream": "true"}
+"""Choices with which all nodes of a stack run."""
 
 
 def options() -> Iterator[tuple[Stack, Option]]:
@@ -76,8 +81,9 @@ def test_a_stack_that_does_not_exist_names_those_that_do() -> None:
     ids=lambda value: value.name,
 )
 def test_every_option_reaches_the_nodes_it_is_for(stack: Stack, option: Option) -> None:
-    everything = {"devices": "simulated", "robot_node": "simulated"}
-    texts = {name: text for name, text in everything.items() if name in stack.options}
+    texts = {name: text for name, text in EVERYTHING.items() if name in stack.options}
+    if option.name == "camera":
+        texts.pop("stream", None)  # It needs the camera, whatever is said of that.
     text = other_text(option)
     plan = make_plan(stack, {**texts, option.name: text})
     value = option.parse(text)
@@ -130,6 +136,20 @@ def test_parts_that_run_elsewhere_are_not_started(name: str) -> None:
     assert "mujoco_bridge" in {node.kind.executable for node in simulated.nodes}
 
 
+def test_a_stream_starts_its_node_and_switches_the_camera_on() -> None:
+    for name, stack in STACKS.items():
+        if "stream" not in stack.options:
+            assert name.startswith("master_")
+            continue
+        plan = make_plan(stack, {"stream": "true", "stream_port": "9191"})
+        overrides = plan.node("rgbd_stream_node").parameters["overrides"]
+        assert isinstance(overrides, tuple) and "streaming.port=9191" in overrides
+        if "mujoco_bridge" in {node.kind.executable for node in plan.nodes}:
+            assert plan.node("mujoco_bridge").parameters["camera"] is True
+        without = {node.kind.executable for node in make_plan(stack).nodes}
+        assert "rgbd_stream_node" not in without
+
+
 def test_the_robot_is_activated_before_its_operator() -> None:
     for stack in STACKS.values():
         stages = [node.kind.stage for node in make_plan(stack).nodes]
@@ -138,7 +158,8 @@ def test_the_robot_is_activated_before_its_operator() -> None:
 
 def test_every_condition_asks_for_something_that_can_be_chosen() -> None:
     def is_possible(stack: Stack, condition: Condition) -> bool:
-        choices = stack.option(condition.option).choices
+        option = stack.option(condition.option)
+        choices = (True, False) if option.kind == "bool" else option.choices
         return set(condition.any_of) <= set(choices)
 
     for stack in STACKS.values():

@@ -19,6 +19,8 @@ logger = logging.getLogger(__name__)
 
 LOOK_HELD = 0.5
 """Time in [s] that a wish for angles counts; then the head stays where it is."""
+RELEASED = 1.5
+"""Age in [s] past which a wish is no longer commanded: the head stands, and others may have it."""
 
 
 class HeadFollower:
@@ -36,6 +38,16 @@ class HeadFollower:
         )
         self._pan, self._tilt = pan, tilt
         self._source: tuple[int, bool] | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody has the head."""
+        return self._source is None
+
+    def release(self, pan: float, tilt: float) -> None:
+        """Let go of the head, which is at these angles [rad]; the next wish begins anew."""
+        self._source = None
+        self._pan, self._tilt = pan, tilt
 
     def update(self, wish: HeadWish | None, *, now: float, dt: float) -> PanTiltOutput | None:
         """Return the command of this tick; None before the first wish.
@@ -80,16 +92,17 @@ class HeadThread:
     Args:
         config: Limits of the neck, and the rate.
         sink: Takes the commands, in this thread.
-        start: Where the head is at first: pan and tilt in [rad].
+        where: Tells where the head is: pan and tilt in [rad]. There it begins.
     """
 
     def __init__(
         self,
         config: CameraConfig,
         sink: Callable[[PanTiltOutput], object],
-        start: tuple[float, float] = (0.0, 0.0),
+        where: Callable[[], tuple[float, float]],
     ) -> None:
-        self._follower = HeadFollower(config, *start)
+        self._follower = HeadFollower(config)
+        self._where = where
         self._period = 1.0 / config.rate
         self._sink = sink
         self._wish: HeadWish | None = None
@@ -120,8 +133,18 @@ class HeadThread:
         last = time.monotonic()
         while not self._stopping.wait(self._period):
             now = time.monotonic()
-            output = self._follower.update(self._wish, now=now, dt=now - last)
+            self._tick(now, now - last)
             last = now
-            if output is not None:
-                self._causes = output.causes
-                self._sink(output)
+
+    def _tick(self, now: float, dt: float) -> None:
+        wish = self._wish
+        is_released = wish is None or now - wish.timestamp > RELEASED
+        if is_released or self._follower.is_idle:
+            self._follower.release(*self._where())
+        if is_released:
+            self._causes = ()
+            return
+        output = self._follower.update(wish, now=now, dt=dt)
+        assert output is not None
+        self._causes = output.causes
+        self._sink(output)

@@ -60,7 +60,7 @@ def neck_over_topics(camera: ROS2RGBDSubscriber, config: CameraConfig) -> HeadTh
     """Return what turns the wishes of a stream's clients into commands of the robot's neck.
 
     Args:
-        camera: The robot's camera, open.
+        camera: The robot's camera.
         config: Limits of the neck, and the rate.
     """
-    return HeadThread(config, camera.send, start=camera.get_orientation())
+    return HeadThread(config, camera.send, camera.get_orientation)

@@ -11,7 +11,7 @@ from typing_extensions import override
 from teleop_system.devices.ros2_rgbd_topics import CameraTopics, RGBDTopicCamera
 from teleop_system.exceptions import InvalidValueError
 from teleop_system.modules.camera.camera_controller import PanTiltOutput
-from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
+from teleop_system.utils.ros2_helpers import TopicNames
 
 
 class ROS2RGBDSubscriber(RGBDTopicCamera):
@@ -22,6 +22,7 @@ class ROS2RGBDSubscriber(RGBDTopicCamera):
         joints: Pan and tilt joint of the neck.
         patience: Longest wait for the first frame in [s].
         use_sim_time: Whether the robot lives in simulated time.
+        node: A node that somebody else spins; one of its own unless given.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class ROS2RGBDSubscriber(RGBDTopicCamera):
         joints: Sequence[str] = ("head_0", "head_1"),
         patience: float = 10.0,
         use_sim_time: bool = False,
+        node: Any = None,
     ) -> None:
         self._prefix = topic_prefix
         super().__init__(
@@ -42,26 +44,18 @@ class ROS2RGBDSubscriber(RGBDTopicCamera):
             ),
             patience=patience,
             use_sim_time=use_sim_time,
+            node=node,
         )
         self._joints = tuple(joints)
         self._angles = (0.0, 0.0)
         self._command: Any = None
 
     @override
-    def open_topics(self, node: Any) -> None:
+    def open_topics(self) -> None:
         from sensor_msgs.msg import JointState
 
-        self._command = node.create_publisher(
-            JointState,
-            self._topic(TopicNames.CAMERA_PAN_TILT_CMD),
-            get_qos_profile(QoSPreset.COMMAND),
-        )
-        node.create_subscription(
-            JointState,
-            self._topic(TopicNames.JOINT_STATES),
-            self._on_joints,
-            get_qos_profile(QoSPreset.SENSOR_DATA),
-        )
+        self._command = self.speak(JointState, self._topic(TopicNames.CAMERA_PAN_TILT_CMD))
+        self.listen(JointState, self._topic(TopicNames.JOINT_STATES), self._on_joints)
 
     @override
     def shutdown(self) -> None:

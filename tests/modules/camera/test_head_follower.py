@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
 import math
+import time
 
 import numpy as np
 import pytest
 
+from teleop_system.modules.camera.camera_controller import PanTiltOutput
 from teleop_system.modules.camera.config import CameraConfig
-from teleop_system.modules.camera.head_follower import HeadFollower
+from teleop_system.modules.camera.head_follower import RELEASED, HeadFollower, HeadThread
 from teleop_system.modules.camera.streaming.head_channel import HeadWish
+from tests.modules.camera.streaming.scenes import wait_for
 
 DT = 1.0 / 30.0
 
@@ -71,3 +74,18 @@ def test_another_client_begins_without_a_jump() -> None:
     assert before is not None
     assert after is not None
     assert abs(after.pan - before.pan) <= 0.002
+
+
+def test_a_head_nobody_wishes_to_turn_is_left_to_others_and_taken_up_where_it_is() -> None:
+    sent: list[PanTiltOutput] = []
+    head = HeadThread(CameraConfig(), sent.append, lambda: (0.7, -0.2))
+    head.start()
+    try:
+        head.take(HeadWish(1, None, (0.0, 0.0), time.monotonic()))
+        assert wait_for(lambda: sent)
+        assert (sent[0].pan, sent[0].tilt) == pytest.approx((0.7, -0.2), abs=0.01)
+        assert wait_for(lambda: time.monotonic() - sent[-1].timestamp > RELEASED + 0.2)
+        count = len(sent)
+        assert not wait_for(lambda: len(sent) > count, 0.2)
+    finally:
+        head.stop()
