@@ -183,8 +183,10 @@ def show_result(result: "TeleopResult") -> None:
     if outcome.interventions:
         listed = ", ".join(f"{rule} {count}" for rule, count in outcome.interventions.items())
         screen.print(f"interventions: {listed}; [bold]{outcome.holds}[/] of them holds")
-    else:
+    elif outcome.tracking or outcome.joints:
         screen.print("interventions: none")
+    else:
+        screen.print("nothing was recorded, so nothing is judged (session.record)")
     if outcome.self_contacts is not None:
         screen.print(f"self-collisions: [bold]{len(outcome.self_contacts)}[/]")
     for file in (*result.files, *([outcome.report] if outcome.report else [])):
