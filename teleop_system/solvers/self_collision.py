@@ -180,17 +180,24 @@ class SelfCollision:
     def _measure_along(self, near: Indices, way: Way, current: Way) -> bool:
         """Measure pairs all along a way to rest; tell whether all may be where they are."""
         missed: list[tuple[int, int]] = []
-        at_rest = self._next_slack[near] + self._slow
         now, is_allowed = self._measure_at(FIRST, way.joints, near, missed)
-        ending = near[at_rest < self._slow]
+        slacks, lengths = self._next_slack[near].tolist(), self._lengths[near].tolist()
+        ending = [pair for pair, slack in zip(near.tolist(), slacks, strict=True) if slack < 0.0]
         # What joints go towards rest they go away from now: the two bounds add up to this.
-        doubtful = near[at_rest + now - self._lengths[near] < 2.0 * self._stop]
-        if ending.size:
-            is_allowed &= self._measure_at(LAST, way.rest, ending, missed)[1]
-        for moment, point in enumerate(
-            self._points(way)[FIRST + 1 : LAST] if doubtful.size else (), FIRST + 1
-        ):
-            is_allowed &= self._measure_at(moment, point, doubtful, missed)[1]
+        least = 2.0 * self._stop - self._slow
+        doubtful = [
+            pair
+            for pair, slack, distance, length in zip(
+                near.tolist(), slacks, now, lengths, strict=True
+            )
+            if slack + distance - length < least
+        ]
+        if ending:
+            is_allowed &= self._measure_at(LAST, way.rest, np.array(ending), missed)[1]
+        if doubtful:
+            pairs, points = np.array(doubtful), self._points(way)
+            for moment in range(FIRST + 1, LAST):
+                is_allowed &= self._measure_at(moment, points[moment], pairs, missed)[1]
         for moment, pair in missed:
             pairs = np.array([pair])
             contacts = self._shapes.contacts(pairs, self._points(current)[moment])
@@ -200,14 +207,13 @@ class SelfCollision:
 
     def _measure_at(
         self, moment: int, joints: Array, pairs: Indices, missed: list[tuple[int, int]]
-    ) -> tuple[Array, bool]:
+    ) -> tuple[list[float], bool]:
         """Return the distances of pairs at joint positions, and whether all are allowed."""
         close, is_allowed = self._close, True
         contacts = self._shapes.contacts(pairs, joints)
+        distances: list[float] = contacts[:, 0].tolist()
         slopes: Array | None = None
-        for place, (pair, distance) in enumerate(
-            zip(pairs.tolist(), contacts[:, 0].tolist(), strict=True)
-        ):
+        for place, (pair, distance) in enumerate(zip(pairs.tolist(), distances, strict=True)):
             if distance >= self._slow:
                 continue
             if slopes is None:
@@ -219,7 +225,7 @@ class SelfCollision:
                 is_allowed &= distance >= min(self._floor, close[key][0]) - TOLERANCE
             elif distance < self._entry:
                 missed.append(key)
-        return contacts[:, 0], is_allowed
+        return distances, is_allowed
 
     def _points(self, way: Way) -> Array:
         """Return where the joints are at the MOMENTS of a way to rest, shape (M, N)."""

@@ -344,6 +344,8 @@ def _as_placement(pose: Pose6D) -> Placement:
 
 
 def _names_of(engaged: Collection[str] | Mapping[str, bool]) -> Collection[str]:
+    if isinstance(engaged, (tuple, frozenset)):
+        return engaged  # The usual kinds: telling a mapping takes longer.
     if isinstance(engaged, Mapping):
         return {name for name, is_engaged in engaged.items() if is_engaged}
     return engaged

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.interfaces import Pose6D
+from teleop_system.modules.arm_teleop.body import Columns
 from teleop_system.modules.arm_teleop.limb import LimbState
 from teleop_system.modules.arm_teleop.spatial import Placement
 from teleop_system.runtime.causes import Cause
@@ -45,7 +46,7 @@ class ArmOutput:
     causes: tuple[Cause, ...]
     states: Mapping[str, LimbState]
     stamps: Mapping[str, float]
-    columns: Mapping[str, NDArray[np.intp]]
+    columns: Mapping[str, Columns]
     active: bool = False
 
     def of(self, chain: str) -> NDArray[np.float64]:

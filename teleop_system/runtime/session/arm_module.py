@@ -11,6 +11,7 @@ from typing_extensions import override
 from teleop_system.calibration import ArmCalibration, calibrate_a_pose
 from teleop_system.interfaces import IIKSolver, Pose6D, TrackerRole
 from teleop_system.modules.arm_teleop.arm_controller import ArmController
+from teleop_system.modules.arm_teleop.body import columns_of
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
 from teleop_system.robots import RobotDescription
 from teleop_system.runtime.safety import PartCommand, RobotParts
@@ -49,13 +50,13 @@ class ArmModule(TeleopModule):
         self.rate = config.rate
         self.chains = tuple(self._controller.limbs)
         names = self._controller.joint_names
-        self._places = np.array([parts.joints.index(joint) for joint in names])
+        self._places = columns_of([parts.joints.index(joint) for joint in names])
         moved = set(names)
         self._joints = {
             name: part.joints for name, part in parts.items() if moved.issuperset(part.joints)
         }
         self._columns = {
-            name: np.array([names.index(joint) for joint in joints])
+            name: columns_of([names.index(joint) for joint in joints])
             for name, joints in self._joints.items()
         }
         self.parts = tuple(self._joints)
