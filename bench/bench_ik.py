@@ -14,6 +14,7 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import itertools
 import sys
 import time
 import warnings
@@ -139,10 +140,13 @@ def rows(rounds: int = ROUNDS) -> list[dict[str, object]]:
         names = list(runners) if number < ROUNDS_FOR_ALL else [OURS, _peer(runners)]
         order = names[number % len(names) :] + names[: number % len(names)]
         ticks = {name: runners[name].begin(runners[name]) for name in names}
-        for first in range(0, TICKS, TURN):
+        # Whoever begins a turn finds the caches full of another's: every round cuts elsewhere, or
+        # the same ticks would pay for that in all of them.
+        cuts = range(number * TURN // rounds, TICKS, TURN)
+        for first, last in itertools.pairwise((0, *cuts, TICKS)):
             for name in order:
                 fastest = runners[name].fastest
-                for tick in range(first, first + TURN):
+                for tick in range(first, last):
                     fastest[tick] = min(fastest[tick], ticks[name](tick))
     return _table(course, runners)
 

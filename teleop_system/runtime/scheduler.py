@@ -79,12 +79,16 @@ class RateDivider:
             )
         self.rate = base_rate * float(share)
         """Mean rate of the picked ticks in [Hz]."""
-        self._share = share
+        self._numerator, self._denominator = share.numerator, share.denominator
         self._turn = -1
 
     def is_due(self, tick: Tick) -> bool:
         """Return whether to work on this tick; ask once a tick."""
-        turn = tick.index * self._share.numerator // self._share.denominator
+        return self.is_due_at(tick.index)
+
+    def is_due_at(self, index: int) -> bool:
+        """Return whether to work on the tick with this number; ask once a tick."""
+        turn = index * self._numerator // self._denominator
         due = turn != self._turn
         self._turn = turn
         return due

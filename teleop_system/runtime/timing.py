@@ -153,9 +153,12 @@ class StageTimer:
         """Record what the stages took since the last call, and start afresh."""
         row, total = self._row, 0
         for position, stage in enumerate(self._stages.values()):
-            row[position] = stage.elapsed_ns * 1e-9 if stage.entered else np.nan
-            total += stage.elapsed_ns
-            stage.clear()
+            if stage.entered:
+                row[position] = stage.elapsed_ns * 1e-9
+                total += stage.elapsed_ns
+                stage.clear()
+            else:
+                row[position] = np.nan
         row[-1] = total * 1e-9
         self.history.record(row)
 

@@ -31,6 +31,23 @@ def smooth(
         state[1, n] = raw[n]
 
 
+@kernel("Tuple((f8, f8))(f8, f8, f8, f8, f8, f8, f8, f8)")
+def smooth_number(
+    value: float,
+    last: float,
+    derivative: float,
+    raw: float,
+    dt: float,
+    min_cutoff: float,
+    beta: float,
+    derivative_cutoff: float,
+) -> tuple[float, float]:
+    """Return the smoothed value and the derivative of a single number."""
+    derivative += share_of(derivative_cutoff, dt) * ((raw - last) / dt - derivative)
+    share = share_of(min_cutoff + beta * abs(derivative), dt)
+    return value + share * (raw - value), derivative
+
+
 @kernel("Tuple((f8, f8, f8))(f8[::1], f8, f8, f8, f8)")
 def turn_from(
     quaternion: Array, x: float, y: float, z: float, w: float

@@ -65,7 +65,19 @@ class OneEuroFilter:
             self._value = self._raw = raw
             self._derivative = 0.0 * raw
         elif dt > 0.0:
-            if isinstance(raw, float) or self._joint:
+            if isinstance(raw, float) and isinstance(self._value, float):
+                self._value, self._derivative = kernels.smooth_number(
+                    self._value,
+                    self._raw,
+                    self._derivative,
+                    raw,
+                    dt,
+                    self._min_cutoff,
+                    self._beta,
+                    self._derivative_cutoff,
+                )
+                self._raw = raw
+            elif self._joint:
                 self._smooth(raw, dt)
             else:
                 self._smooth_all(raw, dt)
@@ -139,9 +151,13 @@ class OneEuroRotationFilter:
             self._value = raw
         elif dt > 0.0:
             parameters = (self._min_cutoff, self._beta, self._derivative_cutoff)
-            for state, one in zip(self._state, raw.reshape(-1, 4), strict=True):
-                kernels.smooth_rotation(state, one, dt, *parameters)
-            self._value = self._state[:, 0].reshape(raw.shape).copy()
+            if raw.ndim == 1:
+                kernels.smooth_rotation(self._state[0], raw, dt, *parameters)
+                self._value = self._state[0, 0].copy()
+            else:
+                for state, one in zip(self._state, raw.reshape(-1, 4), strict=True):
+                    kernels.smooth_rotation(state, one, dt, *parameters)
+                self._value = self._state[:, 0].reshape(raw.shape).copy()
         return self._value
 
 

@@ -3,9 +3,10 @@
 
 import math
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from teleop_system.utils.transforms import quat_normalize
+from teleop_system.utils._arrays import split_rotation
 
 STEEP = 0.17
 """Length of the gaze's level part below which its direction is taken from the twist alone."""
@@ -24,7 +25,9 @@ def gaze_angles(orientation: ArrayLike) -> tuple[float, float]:
     Raises:
         InvalidPoseError: The quaternion stands for no rotation.
     """
-    x, y, z, w = quat_normalize(orientation).tolist()
+    x, y, z, w, squared = split_rotation(np.asarray(orientation))
+    k = 1.0 / math.sqrt(squared)
+    x, y, z, w = k * x, k * y, k * z, k * w
     ahead = 1.0 - 2.0 * (y * y + z * z)
     left = 2.0 * (x * y + z * w)
     up = 2.0 * (x * z - y * w)

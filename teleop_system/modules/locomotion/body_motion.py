@@ -11,8 +11,7 @@ told by the mean, which does not halt between the steps.
 import math
 from collections import deque
 
-from teleop_system.interfaces import Pose6D
-from teleop_system.modules.locomotion.foot_motion import yaw_between
+from teleop_system.modules.locomotion.foot_motion import Place, yaw_between
 
 Motion = tuple[float, float, float]
 """Displacement along x and y of the room in [m], and turn about its z axis in [rad]."""
@@ -36,17 +35,17 @@ class BodyMotion:
         self.displacement = STILL
         """What most trackers agree on since the anchor was set."""
 
-    def anchor(self, poses: dict[str, Pose6D]) -> None:
-        """Count from these poses on."""
-        self._witnesses = {name: _Witness(pose) for name, pose in poses.items()}
+    def anchor(self, places: dict[str, Place]) -> None:
+        """Count from these places on."""
+        self._witnesses = {name: _Witness(place) for name, place in places.items()}
         self._history.clear()
         self.displacement = STILL
 
-    def update(self, poses: dict[str, Pose6D], now: float) -> None:
-        """Take new poses of trackers by name, measured by time `now` [s]."""
-        if poses.keys() != self._witnesses.keys():
-            self._adopt(poses)
-        motions = [self._witnesses[name].update(pose) for name, pose in poses.items()]
+    def update(self, places: dict[str, Place], now: float) -> None:
+        """Take new places of trackers by name, measured by time `now` [s]."""
+        if places.keys() != self._witnesses.keys():
+            self._adopt(places)
+        motions = [self._witnesses[name].update(place) for name, place in places.items()]
         count = len(motions)
         xs, ys, turns = zip(*motions, strict=True)
         mean = sum(xs) / count, sum(ys) / count, sum(turns) / count
@@ -71,30 +70,29 @@ class BodyMotion:
         for witness in self._witnesses.values():
             witness.drift(share)
 
-    def _adopt(self, poses: dict[str, Pose6D]) -> None:
+    def _adopt(self, places: dict[str, Place]) -> None:
         """Let trackers that come and go change what is measured without moving the body."""
-        for name in [name for name in self._witnesses if name not in poses]:
+        for name in [name for name in self._witnesses if name not in places]:
             del self._witnesses[name]
             # The others may disagree with what it said, which would look like a motion.
             self._history.clear()
-        for name, pose in poses.items():
+        for name, place in places.items():
             if name not in self._witnesses:
-                self._witnesses[name] = _Witness(pose, self.displacement)
+                self._witnesses[name] = _Witness(place, self.displacement)
 
 
 class _Witness:
     """Displacement and unwrapped turn of one tracker from its anchor."""
 
-    def __init__(self, pose: Pose6D, start: Motion = STILL) -> None:
-        self._anchor = pose
-        self._origin = tuple(pose.position[:2].tolist())
+    def __init__(self, place: Place, start: Motion = STILL) -> None:
+        self._origin, self._anchor = place
         self._start = start
         self._turn = 0.0
         self._motion = start
 
-    def update(self, pose: Pose6D) -> Motion:
-        x, y, _ = pose.position.tolist()
-        turn = yaw_between(self._anchor, pose)
+    def update(self, place: Place) -> Motion:
+        x, y, _ = place[0]
+        turn = yaw_between(self._anchor, place[1])
         if turn is not None:
             # The turn nearest to the last one, so that several turns add up.
             self._turn += math.remainder(turn - self._turn, 2.0 * math.pi)

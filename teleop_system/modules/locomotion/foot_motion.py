@@ -14,14 +14,23 @@ SMALLEST_TWIST = 0.2
 """Length of the twist part of a quaternion below which it has no yaw worth the name."""
 
 
-def yaw_between(reference: Pose6D, pose: Pose6D) -> float | None:
+Place = tuple[list[float], list[float]]
+"""Position [m] and orientation xyzw as plain floats, which are read again and again."""
+
+
+def place_of(pose: Pose6D) -> Place:
+    """Return a pose as plain floats."""
+    return pose.position.tolist(), pose.orientation.tolist()
+
+
+def yaw_between(reference: list[float], orientation: list[float]) -> float | None:
     """Return the turn about the vertical from one orientation to another, in (-pi, pi] [rad].
 
     The twist is free of drift and of how the tracker is strapped on, and blind to the pitch of
     a rolling foot. None where the body has been turned nearly upside down and yaw means nothing.
     """
-    ax, ay, az, aw = reference.orientation.tolist()
-    bx, by, bz, bw = pose.orientation.tolist()
+    ax, ay, az, aw = reference
+    bx, by, bz, bw = orientation
     z = bz * aw - bw * az + by * ax - bx * ay
     w = bw * aw + bx * ax + by * ay + bz * az
     if z * z + w * w < SMALLEST_TWIST * SMALLEST_TWIST:
@@ -32,35 +41,35 @@ def yaw_between(reference: Pose6D, pose: Pose6D) -> float | None:
 class FootMotion:
     """Follows one foot from sample to sample."""
 
-    def __init__(self, config: GaitConfig, pose: Pose6D) -> None:
+    def __init__(self, config: GaitConfig, place: Place, time: float) -> None:
         self._config = config
-        self._floor = float(pose.position[2])
-        self._stood = self._still = pose
-        self._time = self._moved_at = pose.timestamp
+        self._floor = place[0][2]
+        self._stood = self._still = place
+        self._time = self._moved_at = time
         self.is_lifted = False
         self.lifted_at = -math.inf
         """Time of the last lift in [s]."""
         self.landed_in_place = True
         """Whether the last step ended where it began, facing the same way."""
 
-    def update(self, pose: Pose6D) -> bool:
-        """Take a new sample; return whether the foot was lifted just now."""
+    def update(self, place: Place, time: float) -> bool:
+        """Take a sample measured at `time` [s]; return whether the foot was lifted just now."""
         config = self._config
-        height = float(pose.position[2])
-        dt, self._time = pose.timestamp - self._time, pose.timestamp
-        self._note_rest(pose)
+        height = place[0][2]
+        dt, self._time = time - self._time, time
+        self._note_rest(place, time)
         above = height - self._floor
         was_lifted = self.is_lifted
         self.is_lifted = above > (config.plant_height if was_lifted else config.lift_height)
         if not self.is_lifted:
-            time = FLOOR_RISE_TIME if above > 0.0 else FLOOR_FALL_TIME
-            self._floor += above * -math.expm1(-dt / time)
+            settling = FLOOR_RISE_TIME if above > 0.0 else FLOOR_FALL_TIME
+            self._floor += above * -math.expm1(-dt / settling)
             if was_lifted:
-                self.landed_in_place = self._is_in_place(pose)
+                self.landed_in_place = self._is_in_place(place)
             if above < config.plant_height:
-                self._stood = pose
+                self._stood = place
         elif not was_lifted:
-            self.lifted_at = pose.timestamp
+            self.lifted_at = time
         return self.is_lifted and not was_lifted
 
     @property
@@ -68,15 +77,15 @@ class FootMotion:
         """How long the foot has been still, on the floor or above it, in [s]."""
         return self._time - self._moved_at
 
-    def _note_rest(self, pose: Pose6D) -> None:
+    def _note_rest(self, place: Place, time: float) -> None:
         """Move the place of rest after a foot that has left it."""
-        moved = math.dist(pose.position.tolist(), self._still.position.tolist())
-        turned = yaw_between(self._still, pose) or 0.0
+        moved = math.dist(place[0], self._still[0])
+        turned = yaw_between(self._still[1], place[1]) or 0.0
         if moved > self._config.rest_radius or abs(turned) > self._config.rest_turn:
-            self._still = pose
-            self._moved_at = pose.timestamp
+            self._still = place
+            self._moved_at = time
 
-    def _is_in_place(self, pose: Pose6D) -> bool:
-        moved = math.dist(pose.position[:2].tolist(), self._stood.position[:2].tolist())
-        turned = yaw_between(self._stood, pose) or 0.0
+    def _is_in_place(self, place: Place) -> bool:
+        moved = math.dist(place[0][:2], self._stood[0][:2])
+        turned = yaw_between(self._stood[1], place[1]) or 0.0
         return moved <= self._config.step_radius and abs(turned) <= self._config.step_turn

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from teleop_system.interfaces import Pose6D
 from teleop_system.modules.locomotion.body_motion import BodyMotion
 from teleop_system.modules.locomotion.config import GaitConfig
-from teleop_system.modules.locomotion.foot_motion import FootMotion
+from teleop_system.modules.locomotion.foot_motion import FootMotion, Place, place_of
 from teleop_system.modules.locomotion.step_counter import StepCounter
 
 SIDE_BY_SIDE = 0.7
@@ -81,23 +81,26 @@ class GaitDetector:
         if now <= self._time:
             return self._estimate
         dt, self._time = now - self._time, now
-        poses = {"left": left, "right": right}
+        places = {"left": place_of(left), "right": place_of(right)}
+        times = {"left": left.timestamp, "right": right.timestamp}
         if waist is not None:
-            poses["waist"] = waist
+            places["waist"] = place_of(waist)
         if not self._feet:
             self._feet = {
-                side: FootMotion(self._config, poses[side]) for side in ("left", "right")
+                side: FootMotion(self._config, places[side], time) for side, time in times.items()
             }
             self._steps.reset()
-            self._set_anchor(poses)
-        lifted = tuple(side for side, foot in self._feet.items() if foot.update(poses[side]))
+            self._set_anchor(places)
+        lifted = tuple(
+            [side for side, foot in self._feet.items() if foot.update(places[side], times[side])]
+        )
         self._steps.update(self._feet, lifted, now)
-        self._body.update(poses, now)
+        self._body.update(places, now)
         if self._is_resting:
             self._steps.reset()
-            self._set_anchor(poses)
+            self._set_anchor(places)
         else:
-            self._note_motion(poses, dt)
+            self._note_motion(places, dt)
         self._estimate = self._judge(now)
         return self._estimate
 
@@ -106,20 +109,21 @@ class GaitDetector:
         left, right = self._feet["left"], self._feet["right"]
         return min(left.resting_time, right.resting_time) >= self._config.rest_after
 
-    def _set_anchor(self, poses: dict[str, Pose6D]) -> None:
+    def _set_anchor(self, places: dict[str, Place]) -> None:
         """Count from here on; the feet rest, and tell ahead and their sides."""
-        self._body.anchor(poses)
+        self._body.anchor(places)
         self._is_walking = self._is_turning = False
-        x, y, _ = (poses["left"].position - poses["right"].position).tolist()
+        (left, left_turn), (right, right_turn) = places["left"], places["right"]
+        x, y = left[0] - right[0], left[1] - right[1]
         square = math.atan2(-x, y)
         is_strapped = self._config.heading == "stance"
-        self._heading = square if is_strapped else _heading(poses["left"], poses["right"])
+        self._heading = square if is_strapped else _heading(left_turn, right_turn)
         side = math.cos(square - self._heading)
         # With one foot well ahead of the other their sides tell nothing.
         if abs(side) > SIDE_BY_SIDE:
             self._stance = side * math.hypot(x, y)
 
-    def _note_motion(self, poses: dict[str, Pose6D], dt: float) -> None:
+    def _note_motion(self, places: dict[str, Place], dt: float) -> None:
         """Begin and end walking and turning, each with its hysteresis."""
         config = self._config
         x, y, turn = self._body.displacement
@@ -136,7 +140,7 @@ class GaitDetector:
             return
         if was_moving:
             self._heading += turn
-            self._body.anchor(poses)
+            self._body.anchor(places)
         elif self._steps.is_stepping:
             # Nobody steps on the same spot for long; what creeps is not walking.
             self._body.drift(-math.expm1(-dt / config.drift_time))
@@ -167,11 +171,10 @@ class GaitDetector:
         return GaitEstimate(GaitState.STANDING, 0.0, 0.0, 0.0, confidence, self._stance)
 
 
-def _heading(left: Pose6D, right: Pose6D) -> float:
+def _heading(left: list[float], right: list[float]) -> float:
     """Return the mean direction of the trackers' x axes on the floor in [rad]."""
     x = y = 0.0
-    for pose in (left, right):
-        qx, qy, qz, qw = pose.orientation.tolist()
+    for qx, qy, qz, qw in (left, right):
         x += 1.0 - 2.0 * (qy * qy + qz * qz)
         y += 2.0 * (qx * qy + qz * qw)
     return math.atan2(y, x)

@@ -61,6 +61,7 @@ class SafetyManager:
         self._wishes = Wishes(self.parts, self._trajectories, config.command_smoothing)
         self._controls = tuple(PartControl(part, config) for part in self.parts.values())
         self._base = BaseControl(robot.base, config) if robot.base is not None else None
+        self._named_controls = tuple((control.part.name, control) for control in self._controls)
         self._all_controls = self._controls
         if self._base is not None:
             self._all_controls += (self._base.control,)
@@ -163,8 +164,7 @@ class SafetyManager:
             # Without commands for so long, the robot has come to rest where it was sent.
             state = MotionState.at_rest(state.position)
         step = Step(self._trajectories, state, duration)
-        for control in self._controls:
-            name = control.part.name
+        for name, control in self._named_controls:
             command, is_engaged = commands.get(name), name in engaged
             if command is None and not is_engaged and control.is_idle:
                 continue

@@ -90,6 +90,7 @@ class HandModule(TeleopModule):
         self.rate = config.rate
         what = "tips" if config.retargeter == "fingertips" else "fingers"
         self._signals = {side: f"{side}_{what}" for side in sided}
+        self._engaged, self._disengaged = dict.fromkeys(sided, True), dict.fromkeys(sided, False)
 
     @override
     def reset(self, positions: Mapping[str, float]) -> None:
@@ -105,7 +106,7 @@ class HandModule(TeleopModule):
         self, samples: Samples, *, now: float, dt: float, engaged: bool, commanded: Array
     ) -> ModuleOutput:
         states = {side: hand_of(samples.get(name)) for side, name in self._signals.items()}
-        flags = dict.fromkeys(states, engaged)
+        flags = self._engaged if engaged else self._disengaged
         outputs = self._controller.update(states, now=now, dt=dt, engaged=flags)
         result = ModuleOutput()
         for side, part in self._parts.items():

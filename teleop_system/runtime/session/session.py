@@ -15,7 +15,6 @@ from teleop_system.runtime.engagement import EngagementStatus
 from teleop_system.runtime.engagement_table import EngagementState
 from teleop_system.runtime.robot_core import RobotCore
 from teleop_system.runtime.safety import PartCommand, SafetyManager, SafetyOutput
-from teleop_system.runtime.scheduler import Tick
 from teleop_system.runtime.session.config import SessionConfig
 from teleop_system.runtime.session.modules import ModuleOutput, TeleopModule
 from teleop_system.runtime.session.preparation import Preparation
@@ -170,9 +169,10 @@ class TeleopSession:
             self.core.finish(now, self._commands, self._base, asked, late=late)
         if not self.status.following:
             self.targets.clear()
-        # That nobody has engaged is said once, by the core.
-        said = (cause for cause in causes if cause.rule is not Rule.NOT_ENGAGED)
-        self.causes = (*self._source.causes, *said, *self.core.causes)
+        if causes:
+            # That nobody has engaged is said once, by the core.
+            causes = tuple(cause for cause in causes if cause.rule is not Rule.NOT_ENGAGED)
+        self.causes = (*self._source.causes, *causes, *self.core.causes)
         with timer["record"]:
             self._record(now, asked, samples)
         timer.finish_tick()
@@ -212,22 +212,24 @@ class TeleopSession:
         """Update the controllers that are due; return what all of them have to say."""
         if self.output is None:
             return ()  # Nobody can move a robot that is nowhere.
-        following, tick = self.status.following, Tick(self.ticks, now, now)
-        commanded = self.output.positions
+        following, commanded = self.status.following, self.output.positions
+        causes: tuple[Cause, ...] = ()
         for turn in self.turns:
-            if turn.is_due(tick):
+            if turn.is_due(self.ticks):
                 with self.timer[turn.module.name]:
                     output = turn.update(samples, now=now, engaged=following, commanded=commanded)
                 self._take(turn.module, output)
-        return tuple(cause for turn in self.turns for cause in turn.causes)
+            causes += turn.causes
+        return causes
 
     def _take(self, module: TeleopModule, output: ModuleOutput) -> None:
         self._commands.update(output.commands)
         if output.base is not None:
             self._base = output.base
-        for chain in module.chains:
-            self.targets.pop(chain, None)
-        self.targets.update(output.targets)
+        if module.chains:
+            for chain in module.chains:
+                self.targets.pop(chain, None)
+            self.targets.update(output.targets)
 
     def _record(self, now: float, asked: Requests, samples: Samples) -> None:
         if self.recorder is None:

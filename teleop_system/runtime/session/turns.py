@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.runtime.causes import Cause
-from teleop_system.runtime.scheduler import RateDivider, Tick
+from teleop_system.runtime.scheduler import RateDivider
 from teleop_system.runtime.session.modules import ModuleOutput, TeleopModule
 from teleop_system.runtime.signals import Samples
 
@@ -43,9 +43,9 @@ class Turn:
         """Let the controller run in the next tick, whenever its turn is."""
         self._hurries = True
 
-    def is_due(self, tick: Tick) -> bool:
-        """Tell whether the controller runs in this tick; ask once a tick."""
-        due = self._divider.is_due(tick) or self._hurries
+    def is_due(self, index: int) -> bool:
+        """Tell whether the controller runs in the tick with this number; ask once a tick."""
+        due = self._divider.is_due_at(index) or self._hurries
         self._hurries = False
         return due
 
