@@ -293,9 +293,49 @@ def find_contact(
     return write_contact(p, q, shapes[first, 12], 0.0, out)
 
 
+@kernel("void(f8[:, ::1], i8[:, ::1], f8[:, ::1], i8, i8, f8[::1], f8[::1])")
+def write_slopes(
+    joints: Array,
+    tree: Indices,
+    places: Array,
+    first: int,
+    second: int,
+    contact: Array,
+    out: Array,
+) -> None:
+    """Write by how much the distance of shapes changes with the joints [m/rad], shape (N,).
+
+    Args:
+        joints: As of `place_links`, as `tree` and `places`.
+        tree: Likewise.
+        places: Likewise.
+        first: Joint that carries the first shape.
+        second: Joint that carries the second.
+        contact: How they lie to each other, shape (10,).
+        out: The slopes.
+    """
+    out[:] = 0.0
+    x, y, z = contact[1], contact[2], contact[3]
+    for end in range(2):
+        sign = 2.0 * end - 1.0
+        point = contact[4 + 3 * end : 7 + 3 * end]
+        j = first if end == 0 else second
+        while j > 0:
+            r, a, b, c = places[j], joints[j, 12], joints[j, 13], joints[j, 14]
+            ax = r[0] * a + r[1] * b + r[2] * c
+            ay = r[3] * a + r[4] * b + r[5] * c
+            az = r[6] * a + r[7] * b + r[8] * c
+            if tree[j, 2] == 0:
+                # A joint that turns moves the point by the cross product with its lever.
+                lx, ly, lz = point[0] - r[9], point[1] - r[10], point[2] - r[11]
+                ax, ay, az = ay * lz - az * ly, az * lx - ax * lz, ax * ly - ay * lx
+            out[tree[j, 1]] += sign * (x * ax + y * ay + z * az)
+            j = tree[j, 0]
+
+
 @kernel(
     "i8(f8[:, ::1], i8[:, ::1], f8[::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], i8[::1],"
-    " f8[:, ::1], f8[:, ::1])",
+    " f8[:, ::1], f8[:, ::1], f8, f8[:, ::1])",
 )
 def find_contacts(
     joints: Array,
@@ -308,6 +348,8 @@ def find_contacts(
     chosen: Indices,
     work: Array,
     out: Array,
+    near: float,
+    slopes: Array,
 ) -> int:
     """Place all links, and write how the two shapes of some pairs lie to each other.
 
@@ -324,6 +366,8 @@ def find_contacts(
         work: Memory for frames and segments, shape (6, 12).
         out: Their distance, the direction from the first to the second, and the nearest points of
             both, in [m], shape (K, 10); NaN where a library has to be asked.
+        near: Distance [m] below which it matters how the joints change it.
+        slopes: Written for the pairs that are as near: how they do [m/rad], shape (K, N).
 
     Returns:
         How many of them are NaN.
@@ -334,42 +378,7 @@ def find_contacts(
         first, second = pairs[chosen[k], 0], pairs[chosen[k], 1]
         if not find_contact(places, shapes, owners, first, second, work, out[k]):
             missing += 1
+        elif out[k, 0] < near:
+            one, other = owners[first, 0], owners[second, 0]
+            write_slopes(joints, tree, places, one, other, out[k], slopes[k])
     return missing
-
-
-@kernel(
-    "void(f8[:, ::1], i8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], i8[::1], f8[:, ::1],"
-    " f8[:, ::1])",
-)
-def find_slopes(
-    joints: Array,
-    tree: Indices,
-    places: Array,
-    owners: Indices,
-    pairs: Indices,
-    chosen: Indices,
-    contacts: Array,
-    out: Array,
-) -> None:
-    """Write by how much the distances of pairs change with the joints [m/rad], shape (K, N).
-
-    All arguments are as `find_contacts` takes and leaves them.
-    """
-    out[:] = 0.0
-    for k in range(chosen.size):
-        x, y, z = contacts[k, 1], contacts[k, 2], contacts[k, 3]
-        for end in range(2):
-            sign = 2.0 * end - 1.0
-            point = contacts[k, 4 + 3 * end : 7 + 3 * end]
-            j = owners[pairs[chosen[k], end], 0]
-            while j > 0:
-                r, a, b, c = places[j], joints[j, 12], joints[j, 13], joints[j, 14]
-                ax = r[0] * a + r[1] * b + r[2] * c
-                ay = r[3] * a + r[4] * b + r[5] * c
-                az = r[6] * a + r[7] * b + r[8] * c
-                if tree[j, 2] == 0:
-                    # A joint that turns moves the point by the cross product with its lever.
-                    lx, ly, lz = point[0] - r[9], point[1] - r[10], point[2] - r[11]
-                    ax, ay, az = ay * lz - az * ly, az * lx - ax * lz, ax * ly - ay * lx
-                out[k, tree[j, 1]] += sign * (x * ax + y * ay + z * az)
-                j = tree[j, 0]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How shapes on the links of a robot lie to each other, mostly without a general library."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from teleop_system.solvers.link_tree import LinkTree, frame_numbers
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
+
+NO_SLOPES: Array = np.empty((0, 0))
 
 
 class LinkShapes:
@@ -60,8 +63,40 @@ class LinkShapes:
             self._ask_library(pairs, joints, contacts)
         return contacts
 
-    def measure(self, pairs: Indices, joints: Array) -> tuple[Array, bool]:
-        """Return the same as far as it is known without the library, and whether all of it is."""
+    def distances(self, pairs: Indices, joints: Array, near: float) -> tuple[Array, Array]:
+        """Return the distances of pairs at a posture, and how the joints change them.
+
+        Args:
+            pairs: The pairs.
+            joints: The posture [rad].
+            near: Distance in [m] below which that matters.
+
+        Returns:
+            Distances [m], shape (K,), and slopes [m/rad], shape (K, N), as far as they matter.
+        """
+        slopes = np.empty((pairs.size, self._tree.positions.size))
+        contacts, is_known = self.measure(pairs, joints, near, slopes)
+        if not is_known:
+            unknown = self._ask_library(pairs, joints, contacts)
+            tree = self._tree
+            for place in unknown:
+                one, other = self._owners[self._pairs[pairs[place]], 0].tolist()
+                link_kernels.write_slopes(
+                    tree.joints, tree.tree, tree.places, one, other, contacts[place], slopes[place]
+                )
+        return contacts[:, 0], slopes
+
+    def measure(
+        self, pairs: Indices, joints: Array, near: float = -math.inf, slopes: Array = NO_SLOPES
+    ) -> tuple[Array, bool]:
+        """Return contacts as far as they are known without the library; whether all of them are.
+
+        Args:
+            pairs: The pairs.
+            joints: The posture [rad].
+            near: Distance in [m] below which `slopes` are written.
+            slopes: Memory for them, shape (K, N).
+        """
         tree = self._tree
         tree.positions[:] = joints
         contacts = np.empty((pairs.size, 10))
@@ -76,35 +111,18 @@ class LinkShapes:
             pairs,
             self._work,
             contacts,
+            near,
+            slopes,
         )
         return contacts, missing == 0
 
-    def slopes(self, pairs: Indices, contacts: Array) -> Array:
-        """Return how the distances of pairs change with the joints [m/rad], shape (K, N).
-
-        Args:
-            pairs: The pairs.
-            contacts: Their contacts, at the posture that contacts were last asked for.
-        """
-        tree = self._tree
-        slopes = np.empty((pairs.size, tree.positions.size))
-        link_kernels.find_slopes(
-            tree.joints,
-            tree.tree,
-            tree.places,
-            self._owners,
-            self._pairs,
-            pairs,
-            contacts,
-            slopes,
-        )
-        return slopes
-
-    def _ask_library(self, pairs: Indices, joints: Array, contacts: Array) -> None:
+    def _ask_library(self, pairs: Indices, joints: Array, contacts: Array) -> list[int]:
+        """Fill in what is not known, and return the places of it."""
         kinematics, geometry, placed = self._kinematics, self._geometry, self._placed
         configuration = kinematics.configuration(joints[self._columns])
         pin.updateGeometryPlacements(kinematics.model, self._data, geometry, placed, configuration)
-        for place in np.flatnonzero(np.isnan(contacts[:, 0])).tolist():
+        unknown: list[int] = np.flatnonzero(np.isnan(contacts[:, 0])).tolist()
+        for place in unknown:
             pair = int(pairs[place])
             found = pin.computeDistance(geometry, placed, pair)
             points = [found.getNearestPoint1(), found.getNearestPoint2()]
@@ -112,6 +130,7 @@ class LinkShapes:
             if self._is_turned[pair]:
                 points, normal = points[::-1], -normal
             contacts[place] = np.concatenate([[found.min_distance], normal, *points])
+        return unknown
 
 
 def _measures(geometry: Any) -> tuple[int, tuple[float, float, float]]:

@@ -13,6 +13,7 @@ again only where the way its joints have gone since then no longer shows that it
 None is ever missed.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -199,10 +200,9 @@ class SelfCollision:
             for moment in range(FIRST + 1, LAST):
                 is_allowed &= self._measure_at(moment, points[moment], pairs, missed)[1]
         for moment, pair in missed:
-            pairs = np.array([pair])
-            contacts = self._shapes.contacts(pairs, self._points(current)[moment])
-            slopes = self._shapes.slopes(pairs, contacts)
-            self._close[moment, pair] = float(contacts[0, 0]), slopes[0]
+            point = self._points(current)[moment]
+            found, slopes = self._shapes.distances(np.array([pair]), point, math.inf)
+            self._close[moment, pair] = float(found[0]), slopes[0]
         return is_allowed and not missed
 
     def _measure_at(
@@ -210,15 +210,11 @@ class SelfCollision:
     ) -> tuple[list[float], bool]:
         """Return the distances of pairs at joint positions, and whether all are allowed."""
         close, is_allowed = self._close, True
-        contacts = self._shapes.contacts(pairs, joints)
-        distances: list[float] = contacts[:, 0].tolist()
-        slopes: Array | None = None
+        found, slopes = self._shapes.distances(pairs, joints, self._slow)
+        distances: list[float] = found.tolist()
         for place, (pair, distance) in enumerate(zip(pairs.tolist(), distances, strict=True)):
             if distance >= self._slow:
                 continue
-            if slopes is None:
-                # Only where links are near does it matter what moves them.
-                slopes = self._shapes.slopes(pairs, contacts)
             key = moment, pair
             self._next_close[key] = distance, slopes[place]
             if key in close:

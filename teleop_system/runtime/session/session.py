@@ -93,6 +93,7 @@ class TeleopSession:
         self.turns = tuple(Turn(module, rate) for module in modules)
         stages = (*self.STAGES, *(module.name for module in modules), *self.LATE_STAGES)
         self.timer = StageTimer(stages)
+        self._stages = {name: self.timer[name] for name in stages}
         self.targets: dict[str, Pose6D] = {}
         self.causes: tuple[Cause, ...] = ()
         self.ticks = 0
@@ -153,19 +154,19 @@ class TeleopSession:
             requests: What the operator asks for; None takes what was put into `requests`.
             late: The cause that the loop has to report for coming late, if any.
         """
-        timer, last = self.timer, self._last
+        stages, last = self._stages, self._last
         self._last = self.clock.time = now
         if self._simulated is not None:
-            with timer["simulation"]:
+            with stages["simulation"]:
                 # What was sent in the last tick has been in force since.
                 self._simulated.advance(now, 0.0 if last is None else max(now - last, 0.0))
-        with timer["inputs"]:
+        with stages["inputs"]:
             samples = self._source.read(now)
             asked = requests or self.requests.take(ready=self.status.state is _S.READY)
-        with timer["engagement"]:
+        with stages["engagement"]:
             self._engage(now, samples, asked)
         causes = self._run_modules(now, samples)
-        with timer["safety"]:
+        with stages["safety"]:
             self.core.finish(now, self._commands, self._base, asked, late=late)
         if not self.status.following:
             self.targets.clear()
@@ -173,9 +174,9 @@ class TeleopSession:
             # That nobody has engaged is said once, by the core.
             causes = tuple(cause for cause in causes if cause.rule is not Rule.NOT_ENGAGED)
         self.causes = (*self._source.causes, *causes, *self.core.causes)
-        with timer["record"]:
+        with stages["record"]:
             self._record(now, asked, samples)
-        timer.finish_tick()
+        self.timer.finish_tick()
         self.ticks += 1
 
     def _engage(self, now: float, samples: Samples, asked: Requests) -> None:
@@ -216,7 +217,7 @@ class TeleopSession:
         causes: tuple[Cause, ...] = ()
         for turn in self.turns:
             if turn.is_due(self.ticks):
-                with self.timer[turn.module.name]:
+                with self._stages[turn.module.name]:
                     output = turn.update(samples, now=now, engaged=following, commanded=commanded)
                 self._take(turn.module, output)
             causes += turn.causes
