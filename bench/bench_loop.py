@@ -71,20 +71,21 @@ def rows(duration: float = DURATION, rounds: int = ROUNDS) -> list[dict[str, obj
     recording = _record(load_settings([*quiet, "session.record=true"]), duration)
     settings = load_settings([*quiet, "session.record=false"])
     measured = [_round(settings, recording) for _ in range(rounds)]
-    times, stages = (np.min(each, axis=0) for each in zip(*measured, strict=True))
-    session = build_session(settings, simulator=make_simulator(settings))
-    names = session.timer.history.columns
-    return _table(times, dict(zip(names, stages, strict=True)), session.rate)
+    fastest = np.min([times for times, _ in measured], axis=0)
+    stages = {
+        name: np.min([columns[name] for _, columns in measured], axis=0) for name in measured[0][1]
+    }
+    return _table(fastest, stages, len(recording) / duration)
 
 
-def _round(settings: TeleopSettings, recording: InputRecording) -> tuple[Array, Array]:
+def _round(settings: TeleopSettings, recording: InputRecording) -> tuple[Array, dict[str, Array]]:
     """Return what each tick of the loop and its peers, and each stage of the loop, took in [s]."""
     simulator = make_simulator(settings)
     session = build_session(settings, simulator=simulator, source=ReadySamples(recording))
     session.start()
     times = _compare(session, simulator, len(recording))
     history = session.timer.history
-    stages = np.array([history.column(name) for name in history.columns])
+    stages = {name: history.column(name) for name in history.columns}
     session.close()
     simulator.shutdown()
     return times, stages
