@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-IS_COMPILED = _numba is not None
+IS_COMPILED = _numba is not None and not _numba.config.DISABLE_JIT
 """Whether kernels run as machine code."""
 _told: set[Path] = set()
 
@@ -44,7 +44,7 @@ def kernel(signature: str) -> Callable[[F], F]:
     """
 
     def compile_function(function: F) -> F:
-        if _numba is None:
+        if not IS_COMPILED:
             return function
         compiled = _numba.njit(cache=True)(function)
         folder = Path(compiled.stats.cache_path)
