@@ -26,7 +26,7 @@ $(READY): setup.py pyproject.toml scripts/setup_env.sh
 	@touch $@
 
 run: $(READY) ## Start the ROS 2 nodes of robot, operator and controllers (ARGS="--options").
-	@$(PY) -m teleop_system.cli launch teleop_sim_full $(ARGS)
+	@$(PY) -m teleop_system.cli launch teleop_sim_full operator:=mocap loop:=true $(ARGS)
 
 demo: $(READY) ## Watch the robot follow its operator in one process, without ROS 2.
 	@$(PY) -m teleop_system.cli run $(ARGS)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from teleop_system.tools.replay.score import ReplayScore
 
 MILLI = 1e3
+RECORDING = ".npz"
 HEADINGS = (
     "motion",
     "time",
@@ -37,7 +38,8 @@ def replay_command(
         typer.Argument(
             metavar="[FILE|FOLDER|NAME|KEY=VALUE]...",
             help="BVH files, folders of them or names of our motions, and changes to the "
-            "configuration; all our motions where none is named.",
+            "configuration; all our motions where none is named. A file .npz that a replay over "
+            "ROS 2 recorded is only scored.",
             show_default=False,
         ),
     ] = None,
@@ -98,6 +100,12 @@ def _replay_all(
 
     found = []
     screen = console()
+    recordings = [file for file in files if file.suffix == RECORDING]
+    files = [file for file in files if file.suffix != RECORDING]
+    for recording in recordings:
+        from teleop_system.tools.replay.recorded_run import score_recording
+
+        found.append(score_recording(recording)[0])
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange
-from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 from typing_extensions import override
 
@@ -18,9 +17,9 @@ from teleop_system.exceptions import ConfigError
 from teleop_system.interfaces import TrackerRole
 from teleop_system.mocap.bvh_motion import mocap_config
 from teleop_system.mocap.config import MocapConfig
-from teleop_system.mocap.data_recorder import DataRecorder
 from teleop_system.mocap.playback import PlaybackState
 from teleop_system.mocap.replay import Replay
+from teleop_system.mocap.ros2_replay_recorder import ReplayRecorder
 from teleop_system.modules.arm_teleop.ros2_adapters import TrackerPublisher
 from teleop_system.modules.camera.ros2_adapters import HeadPublisher
 from teleop_system.modules.hand_teleop.ros2_adapters import GlovePublisher
@@ -28,7 +27,7 @@ from teleop_system.ros2.simulated_operator import Source
 from teleop_system.ros2.status import StatusListener, StatusReport
 from teleop_system.ros2.teleop_node import TeleopNode, run_node
 from teleop_system.runtime.robot_fit import fitted
-from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
+from teleop_system.utils.ros2_helpers import TopicNames
 
 RATE = 100.0
 STATUS_RATE = 4.0
@@ -49,10 +48,10 @@ class BVHReplayPublisher(TeleopNode):
             self.fixed_parameter("autostart", True, "Begin once the robot follows.")
         )
         self._record_to = str(
-            self.fixed_parameter("record", "", "File .npz for samples and joints; empty for none.")
+            self.fixed_parameter("record", "", "File .npz to be scored; empty for none.")
         )
         self._replay: Replay | None = None
-        self._recorder: DataRecorder | None = None
+        self._recorder: ReplayRecorder | None = None
         self._waits = False
 
     @override
@@ -71,13 +70,12 @@ class BVHReplayPublisher(TeleopNode):
             HeadPublisher(self, head),
             *(GlovePublisher(self, glove) for glove in gloves.values()),
         )
-        self._recorder = DataRecorder() if self._record_to else None
-        if self._recorder is not None:
-            self.subscribe(
-                JointState, TopicNames.JOINT_STATES, self._hear_joints, QoSPreset.SENSOR_DATA
-            )
-            self.resources.callback(self._recorder.join)
-        self._robot = StatusListener(self)
+        self._recorder = None
+        if self._record_to:
+            path = Path(self._record_to).expanduser()
+            self._recorder = ReplayRecorder(self, self._replay, path, self._notes())
+        on_report = self._recorder.hear if self._recorder is not None else None
+        self._robot = StatusListener(self, on_report=on_report)
         self.resources.callback(self.destroy_subscription, self._robot.subscription)
         self.serve(Trigger, TopicNames.START_PLAYBACK, self._start)
         self.serve(Trigger, TopicNames.STOP_PLAYBACK, self._stop)
@@ -95,8 +93,8 @@ class BVHReplayPublisher(TeleopNode):
         self._timer.cancel()
         if self._replay is not None:
             self._replay.stop()
-        if self._recorder is not None and len(self._recorder):
-            self._recorder.save_in_background(Path(self._record_to).expanduser())
+        if self._recorder is not None and not self._recorder.is_done:
+            self._recorder.save()
 
     @override
     def report(self) -> StatusReport:
@@ -121,6 +119,15 @@ class BVHReplayPublisher(TeleopNode):
                 return mocap_config(driver.options | changes)
         raise ConfigError("hardware.drivers has no driver 'bvh'; choose hardware=mocap")
 
+    def _notes(self) -> dict[str, Any]:
+        """Return what whoever scores a recording has to know of how it was made."""
+        return {
+            "file": str(self._config().file),
+            "speed": self._speed,
+            "loop": self._loop,
+            "overrides": self.setting_overrides(),
+        }
+
     def _publish(self) -> None:
         assert self._replay is not None
         if self._waits and self._robot.is_following:
@@ -130,15 +137,7 @@ class BVHReplayPublisher(TeleopNode):
         for source in self._sources:
             source.publish()
         if self._recorder is not None:
-            for role, tracker in self._replay.trackers.items():
-                self._recorder.record_pose(role.value, tracker.get_pose())
-            for side, glove in self._replay.gloves.items():
-                self._recorder.record_hand(f"{side}_fingers", glove.get_joint_state())
-
-    def _hear_joints(self, message: JointState) -> None:
-        stamp = message.header.stamp
-        if self._recorder is not None and self.is_active and len(message.position):
-            self._recorder.record("joints", stamp.sec + 1e-9 * stamp.nanosec, message.position)
+            self._recorder.sample()
 
     def _start(self, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         if not self.is_active or self._replay is None:

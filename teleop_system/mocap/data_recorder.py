@@ -5,10 +5,12 @@ Keeping a sample copies its numbers into memory that is there already; the file 
 thread of its own after the fact, so that no loop ever waits for it.
 """
 
+import json
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +25,7 @@ Array = NDArray[np.float64]
 BLOCK = 4096
 """Rows that are made at once: forty seconds at 100 Hz."""
 STAMP = "_stamp"
+NOTES = "notes"
 
 
 class DataRecorder:
@@ -33,6 +36,7 @@ class DataRecorder:
 
     Attributes:
         dropped: Samples that found no room.
+        notes: What else to write: values that JSON can hold, by name.
     """
 
     def __init__(self, limit: int = 1_000_000) -> None:
@@ -40,6 +44,7 @@ class DataRecorder:
         self._courses: dict[str, _Course] = {}
         self._writer: threading.Thread | None = None
         self.dropped = 0
+        self.notes: dict[str, Any] = {}
 
     def __len__(self) -> int:
         return sum(course.count for course in self._courses.values())
@@ -80,26 +85,25 @@ class DataRecorder:
 
     def save(self, path: Path) -> Path:
         """Write what was kept, and return the file."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb") as file:
-            np.savez_compressed(file, **self.arrays())  # type: ignore[arg-type]
+        _write(path, self._everything())
         return path
 
     def save_in_background(self, path: Path) -> None:
         """Write what was kept so far while whoever asked goes on; `join()` waits for it."""
-        arrays = self.arrays()
+        arrays = self._everything()
 
         def write() -> None:
             try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                with path.open("wb") as file:
-                    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+                _write(path, arrays)
             except OSError as error:
                 logger.error("%s cannot be written: %s", path, error)
 
         self.join()
         self._writer = threading.Thread(target=write, name="data recorder")
         self._writer.start()
+
+    def _everything(self) -> dict[str, Any]:
+        return {**self.arrays(), NOTES: np.array(json.dumps(self.notes))}
 
     def join(self) -> None:
         """Wait until nothing is left to be written."""
@@ -108,17 +112,39 @@ class DataRecorder:
             self._writer = None
 
 
-def load_recording_arrays(path: Path) -> dict[str, Array]:
-    """Return the arrays of a file that a `DataRecorder` wrote.
+def load_recording_notes(path: Path) -> dict[str, Any]:
+    """Return the notes of a file that a `DataRecorder` wrote.
+
+    Raises:
+        ConfigError: The file is missing, no such file, or has none.
+    """
+    notes = load_recording_arrays(path, notes=True).get(NOTES)
+    try:
+        found = json.loads(str(notes))
+    except json.JSONDecodeError as error:
+        raise ConfigError(f"{path}: its notes cannot be read: {error}") from error
+    if not isinstance(found, dict):
+        raise ConfigError(f"{path}: it has no notes")
+    return found
+
+
+def load_recording_arrays(path: Path, *, notes: bool = False) -> dict[str, Array]:
+    """Return the arrays of a file that a `DataRecorder` wrote; the notes among them on request.
 
     Raises:
         ConfigError: The file is missing or no such file.
     """
     try:
         with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
+            return {name: archive[name] for name in archive.files if notes or name != NOTES}
     except (OSError, ValueError, EOFError) as error:
         raise ConfigError(f"{path}: not a recording: {error}") from error
+
+
+def _write(path: Path, arrays: Mapping[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        np.savez_compressed(file, **arrays)
 
 
 class _Course:

@@ -110,9 +110,19 @@ _HMD = Member(DUMMY_HMD, (Condition("modules", ("camera",)),))
 _OPERATOR = (_TRACKERS, _GLOVES, _HMD)
 
 
+def _if(option: str, value: str, *members: Member) -> tuple[Member, ...]:
+    condition = Condition(option, (value,))
+    return tuple(Member(member.kind, (*member.conditions, condition)) for member in members)
+
+
 def _if_simulated(*members: Member) -> tuple[Member, ...]:
-    simulated = Condition("devices", (opt.SIMULATED,))
-    return tuple(Member(member.kind, (*member.conditions, simulated)) for member in members)
+    return _if("devices", opt.SIMULATED, *members)
+
+
+_ANY_OPERATOR = (
+    *_if("operator", opt.SIMULATED, *_OPERATOR),
+    *_if("operator", opt.MOCAP, Member(BVH_REPLAY)),
+)
 
 
 STACKS = {
@@ -139,8 +149,15 @@ STACKS = {
         Stack(
             "teleop_sim_full",
             "Everything simulated: robot, operator, and all controllers between them.",
-            (*_SLAVE, *_MODULES, *_OPERATOR),
-            opt.options(opt.ROBOT_SIDE, opt.MODULE_CHOICE, opt.OPERATOR, auto_engage=True),
+            (*_SLAVE, *_MODULES, *_ANY_OPERATOR),
+            opt.options(
+                opt.ROBOT_SIDE,
+                opt.MODULE_CHOICE,
+                opt.WHOSE_OPERATOR,
+                opt.OPERATOR,
+                opt.RECORDED,
+                auto_engage=True,
+            ),
         ),
         Stack(
             "teleop_sim",

@@ -13,7 +13,7 @@ STREAM = ("rgbd_stream_node",)
 MODULES = ("arm", "hand", "locomotion", "camera")
 LOG_LEVELS = ("debug", "info", "warn", "error", "fatal")
 
-SIMULATED, EXTERNAL = "simulated", "external"
+SIMULATED, EXTERNAL, MOCAP = "simulated", "external", "mocap"
 
 
 def _bridge(name: str) -> tuple[Target, ...]:
@@ -240,13 +240,16 @@ OPERATOR = (
     ),
 )
 
-REPLAY = (
-    Option(
-        "hardware",
-        "mocap",
-        "Settings of a recorded operator, which the controllers have to know, too.",
-        targets=(Target("overrides", override="hardware"),),
-    ),
+WHOSE_OPERATOR = Option(
+    "operator",
+    SIMULATED,
+    "Who moves the robot: simulated, or mocap for a recording.",
+    choices=(SIMULATED, MOCAP),
+    # Settings of an operator, which the controllers have to know, too.
+    targets=(Target("overrides", override="hardware"),),
+)
+
+RECORDED = (
     Option(
         "file",
         "",
@@ -274,6 +277,22 @@ REPLAY = (
         kind="bool",
         targets=(Target("autostart", RECORDING),),
     ),
+    Option(
+        "record",
+        "",
+        "File .npz for what was sent and what the robot did, for `teleop replay` to score.",
+        targets=(Target("record", RECORDING),),
+    ),
+)
+
+REPLAY = (
+    Option(
+        "hardware",
+        MOCAP,
+        "Settings of a recorded operator, which the controllers have to know, too.",
+        targets=(Target("overrides", override="hardware"),),
+    ),
+    *RECORDED,
 )
 
 # Whether a part is started here, or runs elsewhere: a vendor's driver, another machine.

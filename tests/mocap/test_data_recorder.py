@@ -10,7 +10,12 @@ import pytest
 
 from teleop_system.exceptions import ConfigError, InvalidValueError
 from teleop_system.interfaces import HandJointState, Pose6D
-from teleop_system.mocap.data_recorder import BLOCK, DataRecorder, load_recording_arrays
+from teleop_system.mocap.data_recorder import (
+    BLOCK,
+    DataRecorder,
+    load_recording_arrays,
+    load_recording_notes,
+)
 
 
 def test_what_was_recorded_is_read_again(tmp_path: Path) -> None:
@@ -24,6 +29,15 @@ def test_what_was_recorded_is_read_again(tmp_path: Path) -> None:
     assert np.isnan(arrays["waist"][1]).all()
     np.testing.assert_array_equal(arrays["waist_stamp"], [0.5, 0.6])
     np.testing.assert_array_equal(arrays["left_fingers"][0], np.arange(20) / 20)
+
+
+def test_notes_stay_beside_the_numbers(tmp_path: Path) -> None:
+    recorder = DataRecorder()
+    recorder.record("joints", 0.0, [1.0])
+    recorder.notes.update(file="wave", joints=["a", "b"])
+    path = recorder.save(tmp_path / "run.npz")
+    assert load_recording_notes(path) == {"file": "wave", "joints": ["a", "b"]}
+    assert set(load_recording_arrays(path)) == {"joints", "joints_stamp"}
 
 
 def test_long_recordings_are_complete(tmp_path: Path) -> None:

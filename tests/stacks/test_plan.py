@@ -9,6 +9,7 @@ from teleop_system.exceptions import ConfigError, UnknownNameError
 from teleop_system.settings import load_settings
 from teleop_system.stacks import STACKS, find_stack, make_plan
 from teleop_system.stacks.description import Condition, Stack
+from teleop_system.stacks.option_catalogue import RECORDED
 from teleop_system.stacks.options import Option
 from teleop_system.utils.ros2_helpers import is_ros_available
 
@@ -45,6 +46,8 @@ OTHERS = {
     "stream_host": "robot.local",
     "stream_port": "9191",
     "stream_token_file": "/some/token",
+    "operator": "mocap",
+    "record": "run.npz",
 }
 CHOOSING = {"modules", "devices", "robot_node", "stream"}
 EVERYTHING = {"devices": "simulated", "robot_node": "simulated", "stream": "true"}
@@ -84,6 +87,8 @@ def test_every_option_reaches_the_nodes_it_is_for(stack: Stack, option: Option) 
     texts = {name: text for name, text in EVERYTHING.items() if name in stack.options}
     if option.name == "camera":
         texts.pop("stream", None)  # It needs the camera, whatever is said of that.
+    if "operator" in stack.options and option in RECORDED:
+        texts["operator"] = "mocap"
     text = other_text(option)
     plan = make_plan(stack, {**texts, option.name: text})
     value = option.parse(text)
@@ -125,6 +130,16 @@ def test_a_choice_of_modules_decides_which_nodes_run() -> None:
         "dummy_glove_pub",
         "dummy_hmd_pub",
     ]
+
+
+def test_a_recording_takes_the_place_of_the_simulated_operator() -> None:
+    plan = make_plan(STACKS["teleop_sim_full"], {"operator": "mocap", "loop": "true"})
+    started = [node.kind.executable for node in plan.nodes]
+    assert started[-1] == "bvh_replay_publisher"
+    assert not any(name.startswith("dummy") for name in started)
+    for node in plan.nodes:
+        assert "hardware=mocap" in node.parameters["overrides"]  # type: ignore[operator]
+    assert plan.node("bvh_replay_publisher").parameters["loop"] is True
 
 
 @pytest.mark.parametrize("name", ["teleop_full", "arm_only", "hand_only"])
