@@ -162,7 +162,9 @@ def write_snapshot(cloud: PointCloud, frame: RGBDFrame, folder: Path) -> tuple[P
     aside[:3, 3] = (0.15, -0.3, -0.35)
     angle = 0.3
     aside[1:3, 1:3] = [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
-    picture = render_points(cloud, frame, pose @ aside)
+    seen = max(int(np.count_nonzero(frame.depth)), 1)
+    stride = round(float(np.sqrt(seen / max(len(cloud.points), 1))))
+    picture = render_points(cloud, frame, pose @ aside, splat=int(np.clip(stride + 1, 2, 8)))
     o3d.io.write_image(str(png), o3d.geometry.Image(picture))
     return ply, png
 

@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Iterator
 
+import psutil
 import pytest
 
 from teleop_system.modules.camera.rgbd_streaming import RGBDStreamClient, RGBDStreamServer
@@ -128,11 +129,14 @@ def test_a_thousand_connections_are_turned_away(
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard), hard))
     before = server.stats().refused
+    memory = psutil.Process().memory_info().rss
     connections = []
     try:
         for _ in range(1000):
             connections.append(socket.create_connection(server.address, timeout=5.0))
         assert wait_for(lambda: server.stats().refused >= before + 900)
+        # Both ends are in this process, and only some of them are kept.
+        assert psutil.Process().memory_info().rss - memory < 50e6
         late = RGBDStreamClient(quick_config(server.address[1]), token=TOKEN)
         late.start()
         assert wait_for(late.is_connected), "places are free again once the others timed out"
