@@ -70,7 +70,7 @@ pip_install() {
 
 # Compiled once, kernels are loaded from disk; otherwise the first start of a robot would wait.
 compile_kernels() {
-    say "compiling kernels (about 20 s)"
+    say "compiling kernels (about 25 s)"
     for file in $(find teleop_system -name '*kernels.py'); do
         module=$(echo "${file%.py}" | tr / .)
         "$venv/bin/python" -c "import $module" 2>/dev/null || true
