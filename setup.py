@@ -45,6 +45,7 @@ EXTRAS = {
         "loop-rate-limiters>=1.0",
         "matplotlib>=3.7",
         "mypy>=1.10",
+        "psutil>=5.9",
         "pytest>=8",
         "pytest-rerunfailures>=14",
         "pytest-xdist>=3.5",
