@@ -144,7 +144,7 @@ def load_recording_arrays(path: Path, *, notes: bool = False) -> dict[str, Array
 def _write(path: Path, arrays: Mapping[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
-        np.savez_compressed(file, **arrays)
+        np.savez(file, **arrays)  # Packing it would take the processor from whoever goes on.
 
 
 class _Course:
