@@ -6,7 +6,8 @@ wakes itself up twice on the way. For a node with ten topics at 100 Hz that cost
 computes, and loses some. This one keeps the list until it changes and calls plain callbacks
 directly; whatever is rare (services, actions, coroutines) takes rclpy's own way. Each entity that
 is waited for costs a few microseconds a wait, and a lifecycle node has a dozen services, so those
-are only looked at every `RARE_INTERVAL`.
+are only looked at every `RARE_INTERVAL`. A coroutine that waits for something goes on after the
+callbacks of a turn, and is not asked again and again meanwhile.
 """
 
 import time
@@ -15,6 +16,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import rclpy
+from rclpy.action.server import ActionServer
 from rclpy.event_handler import EventHandler
 from rclpy.exceptions import TimerCancelledError
 from rclpy.executors import (
@@ -29,7 +31,7 @@ from rclpy.waitable import NumberOfEntities
 from typing_extensions import override
 
 RARE_INTERVAL = 0.02
-"""Time in [s] between two looks at services and QoS events."""
+"""Time in [s] between two looks at services, actions and QoS events."""
 
 
 class _Watched:
@@ -53,14 +55,14 @@ class _Watched:
             for entity in kind
         }
         self.waitables: list[Any] = []
-        self.events: list[Any] = []
+        self.seldom: list[Any] = []
         for waitable in waitables:
             try:
                 self._stack.enter_context(waitable)
             except _rclpy.InvalidHandle:
                 continue
-            kind = self.events if isinstance(waitable, EventHandler) else self.waitables
-            kind.append(waitable)
+            is_rare = isinstance(waitable, EventHandler | ActionServer)
+            (self.seldom if is_rare else self.waitables).append(waitable)
         self._stack.enter_context(context.handle)
         self._sets = {full: self._make_set(full) for full in (False, True)}
 
@@ -83,7 +85,7 @@ class _Watched:
             len(self.clients),
             len(self.services) if full else 0,
         )
-        for waitable in (*self.waitables, *(self.events if full else ())):
+        for waitable in (*self.waitables, *(self.seldom if full else ())):
             count += waitable.get_num_entities()
         return _rclpy.WaitSet(
             count.num_subscriptions,
@@ -115,7 +117,7 @@ class _Watched:
         if full:
             for entity in self.services.values():
                 found.add_service(entity.handle)
-            for waitable in self.events:
+            for waitable in self.seldom:
                 waitable.add_to_wait_set(found)
         found.wait(timeout_ns)
         return found
@@ -184,7 +186,8 @@ class LeanExecutor(SingleThreadedExecutor):
             self._next_rare = now + self._rare_interval
         if timeout is None or timeout < 0.0 or timeout > self._rare_interval:
             timeout = self._rare_interval
-        ready = watched.wait(0 if self._tasks else int(timeout * 1e9), full=full)
+        # Tasks that are new woke the guard; the others wait for something that a turn may bring.
+        ready = watched.wait(int(timeout * 1e9), full=full)
         if self._is_shutdown:
             raise ShutdownException
         if not self._context.ok():
@@ -221,7 +224,7 @@ class LeanExecutor(SingleThreadedExecutor):
                 for pointer in ready.get_ready_entities(kind):
                     if pointer in entities:
                         found.append((entities[pointer], take))
-        for waitable in (*watched.waitables, *(watched.events if full else ())):
+        for waitable in (*watched.waitables, *(watched.seldom if full else ())):
             if waitable.is_ready(ready):
                 found.append((waitable, self._take_waitable))
         return found

@@ -8,6 +8,7 @@ import rclpy
 from rclpy.executors import ExternalShutdownException
 from rclpy.lifecycle import LifecycleNode
 from rclpy.node import Node
+from rclpy.task import Future
 from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
 
@@ -151,3 +152,25 @@ def test_shutting_down_from_elsewhere_ends_the_spin(
             if not rclpy.ok():
                 raise ExternalShutdownException
     assert time.monotonic() - started < PATIENCE
+
+
+def test_a_coroutine_that_waits_costs_no_turns_and_goes_on_at_once(
+    nodes: tuple[Node, Node], executor: LeanExecutor
+) -> None:
+    future: Future[str] = Future()
+    answers: list[str] = []
+
+    async def wait() -> None:
+        answers.append(await future)
+
+    executor.create_task(wait)
+    turns, end = 0, time.monotonic() + 0.3
+    while time.monotonic() < end:
+        executor.spin_once(1.0)
+        turns += 1
+    # One a rare interval of 20 ms, and some for what the nodes have to say of themselves.
+    assert turns < 60
+    assert not answers
+    nodes[0].create_timer(0.01, lambda: future.set_result("done"))
+    turn_until(executor, future.done)
+    assert answers == ["done"], "it goes on in the very turn that brings what it waits for"
