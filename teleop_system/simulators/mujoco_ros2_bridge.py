@@ -156,6 +156,7 @@ class MuJoCoBridge(TeleopNode):
     def deactivate(self) -> None:
         self._timer.cancel()
         if self._side is not None:
+            self._robot.let_go("the robot was deactivated")
             self._side.halt()
 
     @override

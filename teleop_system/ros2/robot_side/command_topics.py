@@ -123,7 +123,12 @@ class CommandTopics:
         self._intake.offer_base(sender, velocity, now)
 
     def node_of(self, sender: Any) -> str:
-        """Return the name of the node that a publisher belongs to, as far as it is known."""
+        """Return the name of the node that a publisher belongs to, as far as it is known.
+
+        A sender without a publisher, such as an action, is its own name.
+        """
+        if isinstance(sender, str):
+            return sender
         for topic in self.topics.values():
             for endpoint in self._node.get_publishers_info_by_topic(self._node.topic(topic)):
                 if bytes(endpoint.endpoint_gid) == bytes(sender):

@@ -72,7 +72,7 @@ class RobotSide:
         )
         self._doors = ToolDoors(node, robot, core, self.intake)
         self._services = RobotServices(node, core, self.requests, self._can_engage)
-        open_actions(node, core, self._doors)
+        self._actions = open_actions(node, core, self._doors, self._why_it_holds)
         node.subscribe(Bool, TopicNames.CLUTCH, self._on_clutch, QoSPreset.COMMAND)
         listener = StatusListener(node, (NODES,), self._on_report)
         node.resources.callback(node.destroy_subscription, listener.subscription)
@@ -82,9 +82,15 @@ class RobotSide:
 
     def begin_anew(self) -> None:
         """Forget all commands and let go of the robot, as after it stood still for a while."""
+        self.let_go("the robot began anew")
         self.intake.clear()
-        self._doors.clear()
         self._lets_go = True
+
+    def let_go(self, reason: str) -> None:
+        """Drop what other tools asked for, and tell those who wait why."""
+        for action in self._actions:
+            action.stop(reason)
+        self._doors.clear()
 
     def cycle(self, now: float) -> SafetyOutput | None:
         """Do everything that is due at time `now` [s]; return what was sent to the robot."""
@@ -100,6 +106,8 @@ class RobotSide:
         core.begin(now, asked, inputs_fresh=fresh)
         self._doors.update(now)
         output = core.finish(now, self.intake.commands, self.intake.base, asked)
+        for action in self._actions:
+            action.update(now)
         for cause in core.causes:
             self._causes[cause.rule.id, cause.subject] = cause
         self._tell_changes()
@@ -139,6 +147,14 @@ class RobotSide:
         age, limit = self.intake.age(now), self._core.config.input_age
         rule = Rule.STALE if age <= self._node.settings.safety.dead_after else Rule.DEAD_CLIENT
         yield Cause(rule, "commands", age, limit, now - age, Severity.HOLD)
+
+    def _why_it_holds(self) -> str:
+        """Return in words why the robot does not follow, or what limits it; often empty."""
+        status = self._core.status
+        if status.state is not _S.ENGAGED:
+            return f"{status.state.value}: {status.note or status.reason}"
+        causes = (*self._why_not_following(self._node.now()), *self._core.causes)
+        return "; ".join(str(cause) for cause in causes[:2])
 
     def _inputs_are_fresh(self, now: float) -> bool:
         """Tell whether somebody moves the robot, or could."""

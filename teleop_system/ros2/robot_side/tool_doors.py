@@ -14,6 +14,7 @@ from teleop_system.robots import RobotDescription
 from teleop_system.ros2.robot_side.part_topics import trajectory_topics
 from teleop_system.runtime.causes import Rule
 from teleop_system.runtime.intake import CommandIntake, Trajectory, TrajectoryPlayer
+from teleop_system.runtime.intake.trajectory import SETTLING_TIME
 from teleop_system.runtime.robot_core import RobotCore
 from teleop_system.runtime.safety import Part, PartCommand
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
@@ -49,19 +50,39 @@ class ToolDoors:
 
     def clear(self) -> None:
         """Drop every trajectory."""
+        for player, _ in self._players.values():
+            player.cancel()
         self._players.clear()
 
     def play(
-        self, part: str, trajectory: Trajectory, sender: Hashable, begins_at: float | None = None
+        self,
+        part: str,
+        trajectory: Trajectory,
+        sender: Hashable,
+        begins_at: float | None = None,
+        *,
+        settling: float = SETTLING_TIME,
     ) -> TrajectoryPlayer | None:
         """Play a trajectory; None where another sender commands the part."""
         now = self._node.now()
         if not self._intake.admit(part, sender, now):
             return None
         player = TrajectoryPlayer()
-        player.put(trajectory, now, begins_at)
+        player.put(trajectory, now, begins_at, settling=settling)
         self._players[part] = (player, sender)
         return player
+
+    def stop(self, part: str, sender: Hashable) -> None:
+        """Drop the trajectory that a sender plays, and let go of the part, which holds."""
+        player, owner = self._players.get(part, (None, None))
+        if player is not None and owner == sender:
+            player.cancel()
+            del self._players[part]
+            self._intake.release(part, sender)
+
+    def owner(self, part: str) -> str | None:
+        """Return the name of the sender that commands a part, or None."""
+        return self._intake.owner(part)
 
     def update(self, now: float) -> None:
         """Offer where trajectories are at time `now` [s]."""
@@ -99,8 +120,7 @@ class ToolDoors:
             subject = f"{part.name} trajectory"
             self._intake.refuse(Rule.WRONG_SHAPE, subject, count, len(part.joints), now)
             return
-        stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
-        self.play(part.name, trajectory, sender, stamp or None)
+        self.play(part.name, trajectory, sender, seconds(message.header.stamp) or None)
 
     def _on_positions(self, message: Float64MultiArray, info: dict[str, Any]) -> None:
         if not self._node.is_active:
@@ -125,10 +145,15 @@ def read_trajectory(part: Part, message: JointTrajectory) -> Trajectory:
     return Trajectory.checked(
         part.joints,
         message.joint_names,
-        [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in points],
+        [seconds(p.time_from_start) for p in points],
         [p.positions for p in points],
         [p.velocities for p in points],
     )
+
+
+def seconds(time: Any) -> float:
+    """Return a time or duration of ROS 2 in [s]."""
+    return float(time.sec + 1e-9 * time.nanosec)
 
 
 def _two(

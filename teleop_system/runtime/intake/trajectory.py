@@ -57,7 +57,9 @@ class Trajectory:
             raise InvalidJointStateError(f"needs the joints {list(joints)}, got {list(names)}")
         order = [list(names).index(joint) for joint in joints]
         due = np.asarray(times, dtype=np.float64)
-        if not due.size or not np.isfinite(due).all() or due[0] < 0.0:
+        if not due.size:
+            raise InvalidJointStateError("needs at least one point, got none")
+        if not np.isfinite(due).all() or due[0] < 0.0:
             raise InvalidJointStateError(f"times must be finite and not negative, got {times}")
         if (np.diff(due) <= 0.0).any():
             raise InvalidJointStateError(f"times must rise from point to point, got {list(times)}")
@@ -96,19 +98,46 @@ class TrajectoryPlayer:
     def __init__(self) -> None:
         self._trajectory: Trajectory | None = None
         self._came_at = self._begins_at = 0.0
+        self._settling = SETTLING_TIME
         self._start: Array | None = None
+        self._elapsed: float | None = None
 
     @property
     def is_playing(self) -> bool:
         """Whether a trajectory is under way or waits."""
         return self._trajectory is not None
 
-    def put(self, trajectory: Trajectory, now: float, begins_at: float | None = None) -> None:
-        """Take a trajectory at time `now` [s], to begin at once or at a time of its own."""
+    @property
+    def elapsed(self) -> float | None:
+        """Time since the trajectory began in [s], up to its end; None where it never did."""
+        return self._elapsed
+
+    @property
+    def start(self) -> Array | None:
+        """Where the part was told to be when the trajectory began; None where it never did."""
+        return self._start
+
+    def put(
+        self,
+        trajectory: Trajectory,
+        now: float,
+        begins_at: float | None = None,
+        *,
+        settling: float = SETTLING_TIME,
+    ) -> None:
+        """Take a trajectory at time `now` [s].
+
+        Args:
+            trajectory: What to play.
+            now: Time in [s].
+            begins_at: When it begins in [s]; at once where it is None or past.
+            settling: How long after its end the last point is still asked for in [s].
+        """
         self._trajectory = trajectory
         self._came_at = now
         self._begins_at = now if begins_at is None else begins_at
-        self._start = None
+        self._settling = settling
+        self._start = self._elapsed = None
 
     def cancel(self) -> None:
         """Drop the trajectory; the part holds."""
@@ -135,8 +164,8 @@ class TrajectoryPlayer:
                 return commanded.copy()
             self._start = commanded.copy()
             self._begins_at = max(self._begins_at, self._came_at)
-        elapsed = now - self._begins_at
-        if elapsed > trajectory.duration + SETTLING_TIME:
+        elapsed = self._elapsed = now - self._begins_at
+        if elapsed > trajectory.duration + self._settling:
             self.cancel()
         return trajectory.sample(elapsed, self._start)
 

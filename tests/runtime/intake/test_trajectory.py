@@ -47,7 +47,7 @@ def test_points_with_velocities_are_passed_at_these() -> None:
     [
         (["a"], [1.0], [[1.0]], "needs the joints"),
         (["a", "c"], [1.0], [[1.0, 1.0]], "needs the joints"),
-        (["a", "b"], [], [], "times"),
+        (["a", "b"], [], [], "at least one point"),
         (["a", "b"], [-1.0], [[1.0, 1.0]], "times"),
         (["a", "b"], [1.0, 1.0], [[1.0, 1.0]] * 2, "rise"),
         (["a", "b"], [1.0], [[1.0]], "2 numbers"),
