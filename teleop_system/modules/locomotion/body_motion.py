@@ -31,18 +31,23 @@ class BodyMotion:
         self._window = window
         self._trusts = trusts
         self._witnesses: dict[str, _Witness] = {}
+        # Where to count from, until somebody moves: of a body at rest that is all there is.
+        self._anchored: dict[str, Place] = {}
         self._history: deque[tuple[float, Motion]] = deque()
         self.displacement = STILL
         """What most trackers agree on since the anchor was set."""
 
     def anchor(self, places: dict[str, Place]) -> None:
         """Count from these places on."""
-        self._witnesses = {name: _Witness(place) for name, place in places.items()}
+        self._anchored = places
         self._history.clear()
         self.displacement = STILL
 
     def update(self, places: dict[str, Place], now: float) -> None:
         """Take new places of trackers by name, measured by time `now` [s]."""
+        if self._anchored:
+            self._witnesses = {name: _Witness(place) for name, place in self._anchored.items()}
+            self._anchored = {}
         if places.keys() != self._witnesses.keys():
             self._adopt(places)
         motions = [self._witnesses[name].update(place) for name, place in places.items()]

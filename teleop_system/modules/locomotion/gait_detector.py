@@ -94,14 +94,16 @@ class GaitDetector:
         lifted = tuple(
             [side for side, foot in self._feet.items() if foot.update(places[side], times[side])]
         )
-        self._steps.update(self._feet, lifted, now)
-        self._body.update(places, now)
         if self._is_resting:
+            # All counts from here, so that nothing before need be worked out.
             self._steps.reset()
             self._set_anchor(places)
+            self._estimate = GaitEstimate(confidence=1.0, stance=self._stance)
         else:
+            self._steps.update(self._feet, lifted, now)
+            self._body.update(places, now)
             self._note_motion(places, dt)
-        self._estimate = self._judge(now)
+            self._estimate = self._judge(now)
         return self._estimate
 
     @property
@@ -167,8 +169,7 @@ class GaitDetector:
         if self._is_turning:
             confidence = min(1.0, abs(rate) / (4.0 * config.turn_stop))
             return GaitEstimate(GaitState.TURNING, 0.0, 0.0, turn, confidence, self._stance)
-        confidence = 1.0 if self._is_resting else 0.5
-        return GaitEstimate(GaitState.STANDING, 0.0, 0.0, 0.0, confidence, self._stance)
+        return GaitEstimate(confidence=0.5, stance=self._stance)
 
 
 def _heading(left: list[float], right: list[float]) -> float:
