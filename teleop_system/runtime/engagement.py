@@ -141,6 +141,7 @@ class Engagement:
         self._prepared = False
         self._consent = True
         self._gave_up = False
+        self._is_steady = False
         self._status_given: EngagementStatus | None = None
 
     @property
@@ -160,6 +161,11 @@ class Engagement:
         if self._since == -math.inf:
             self._since = now
         self._now = max(now, self._now)
+        # The very object of the last time may have been changed since.
+        is_as_before = inputs is not self._last and inputs == self._last
+        if self._is_steady and is_as_before and self._status_given is not None:
+            self._inputs_fresh_at = self._now
+            return self._status_given
         situation = self._observe(inputs)
         row = self._applicable(situation)
         self._note = self._remark(situation, row)
@@ -168,6 +174,15 @@ class Engagement:
         elif self._now - self._healthy_since >= self._config.healthy_after:
             self._retries = 0
         self._last = inputs
+        # No guard can tell the next update from this one where nothing rose, nothing is missing
+        # and nothing is waited for: as in nearly every tick.
+        self._is_steady = (
+            is_as_before
+            and row is None
+            and inputs.inputs_fresh
+            and not self._retries
+            and self._waits[self._state] is None
+        )
         return self._status(inputs, changed=row is not None)
 
     def _observe(self, inputs: EngagementInputs) -> Situation:
@@ -264,7 +279,7 @@ class Engagement:
             and last.note == self._note
             and last.retries == self._retries
         ):
-            return last  # As in nearly every tick.
+            return last
         self._status_given = self._new_status(following=following, changed=changed)
         return self._status_given
 

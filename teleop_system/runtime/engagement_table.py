@@ -33,6 +33,7 @@ class EngagementInputs:
     """What is true of the system and asked for by the operator, at one moment.
 
     Requests may be held or pulsed; those that make something move count once, when they rise.
+    Do not change what was handed over: the next update is compared with it.
 
     Attributes:
         robot_connected: The link to the robot is up.

@@ -44,7 +44,8 @@ class Driver:
     def feed(self, *updates: EngagementInputs, dt: float = 0.01) -> EngagementState:
         for inputs in updates:
             self.now += dt
-            self.status = self.machine.update(self.now, inputs)
+            # Equal ones, but never the same, as a core makes them.
+            self.status = self.machine.update(self.now, replace(inputs))
         return self.status.state
 
     @classmethod

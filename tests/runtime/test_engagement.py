@@ -159,6 +159,15 @@ def test_estop_is_latched_from_every_state_and_deaf_to_everything_but_a_reset(
             assert driver.status.motion is MotionSource.NOBODY
 
 
+def test_estop_counts_though_nothing_has_changed_for_long_and_nobody_made_new_inputs() -> None:
+    driver = Driver.into(S.ENGAGED)
+    driver.feed(*(GOOD,) * 10)
+    inputs = replace(GOOD)
+    assert driver.machine.update(driver.now + 0.01, inputs).following is inputs.clutch_closed
+    inputs.estop_pressed = True
+    assert driver.machine.update(driver.now + 0.02, inputs).state is S.ESTOPPED
+
+
 def test_estop_is_released_by_reset_and_then_a_new_engage_only() -> None:
     driver = Driver.into(S.ENGAGED)
     held = replace(GOOD, engage_requested=True)
