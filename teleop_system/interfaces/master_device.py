@@ -26,6 +26,9 @@ class TrackerRole(enum.Enum):
     LEFT_FOOT = "left_foot"
     HEAD = "head"
 
+    # Members are their own equals only, and the hash of `Enum` is Python code for every look-up.
+    __hash__ = object.__hash__
+
 
 @dataclass(frozen=True, slots=True, eq=False)  # Arrays have no single truth value.
 class Pose6D:

@@ -4,6 +4,7 @@
 import abc
 import math
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ DG5F = "dg5f"
 CURLS = (4, 6, 8, 10, 12, 14)
 """Where the angles that curl index, middle and ring finger stand among all twenty. The thumb moves
 little in a grasp, and the pinky is what gloves measure worst."""
+_CURLED = itemgetter(*CURLS)
 _AT_LIMIT = 0.999
 """Share of the largest speed above which a joint counts as limited."""
 
@@ -225,13 +227,13 @@ def closure(state: HandJointState, config: GraspConfig) -> float:
     """Return how far the operator's hand is closed, from 0 to 1."""
     tips = state.finger_tip_positions
     if config.source == "curl" or (config.source == "auto" and tips is None):
-        angles = state.joint_angles.tolist()
-        curl = math.fsum(angles[place] for place in CURLS) / len(CURLS)
+        curl = math.fsum(_CURLED(state.joint_angles.tolist())) / len(CURLS)
         share = (curl - config.open_curl) / (config.closed_curl - config.open_curl)
     else:
         if tips is None:
             raise InvalidHandStateError("finger_tip_positions are needed to grasp by 'pinch'")
-        distance = math.dist(tips[1].tolist(), tips[0].tolist())
+        thumb, index = tips[:2].tolist()
+        distance = math.dist(index, thumb)
         share = (distance - config.open_distance) / (config.closed_distance - config.open_distance)
     return min(max(share, 0.0), 1.0)
 

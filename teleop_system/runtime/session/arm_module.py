@@ -15,7 +15,7 @@ from teleop_system.modules.arm_teleop.body import columns_of
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
 from teleop_system.robots import RobotDescription
 from teleop_system.runtime.safety import PartCommand, RobotParts
-from teleop_system.runtime.session.modules import ModuleOutput, TeleopModule, pose_of
+from teleop_system.runtime.session.modules import ModuleOutput, TeleopModule
 from teleop_system.runtime.signals import Samples
 from teleop_system.solvers import make_solver
 
@@ -94,7 +94,7 @@ class ArmModule(TeleopModule):
         self, samples: Samples, *, now: float, dt: float, engaged: bool, commanded: Array
     ) -> ModuleOutput:
         poses: dict[TrackerRole, Pose6D | None] = {
-            role: pose for role, name in ROLES if (pose := pose_of(samples.get(name))) is not None
+            role: pose for role, name in ROLES if isinstance(pose := samples.get(name), Pose6D)
         }
         output = self._controller.update(
             poses,
