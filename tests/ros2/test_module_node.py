@@ -4,6 +4,7 @@
 import math
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -293,21 +294,20 @@ def test_a_wrong_parameter_is_refused_with_the_reason(
 def test_calibration_needs_an_operator_who_stands_still_and_a_robot_that_does_too(
     stage: Stage,
 ) -> None:
+    def answer() -> Any:
+        return stage.bench.trigger(TopicNames.CALIBRATE)
+
     stage.operator.spoil = {TrackerRole.RIGHT_HAND: _at_rest}
-    time.sleep(1.2)
-    answer = stage.bench.trigger(TopicNames.CALIBRATE)
     # The stand-in does not know the A-pose, so the fit is told, and told to be bad.
-    assert "residual" in answer.message
+    stage.bench.wait(lambda: "will not engage" in answer().message)
     stage.operator.spoil = {TrackerRole.RIGHT_HAND: _shaking}
-    time.sleep(1.2)
-    answer = stage.bench.trigger(TopicNames.CALIBRATE)
-    assert not answer.success
-    assert "stand still" in answer.message
+    stage.bench.wait(lambda: "stand still" in answer().message)
+    assert not answer().success
     stage.operator.spoil = {}
     stage.follow()
-    answer = stage.bench.trigger(TopicNames.CALIBRATE)
-    assert not answer.success
-    assert "disengage first" in answer.message
+    refused = answer()
+    assert not refused.success
+    assert "disengage first" in refused.message
 
 
 def _at_rest(values: list[float]) -> list[float]:
