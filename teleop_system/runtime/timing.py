@@ -156,7 +156,7 @@ class StageTimer:
             if stage.entered:
                 row[position] = stage.elapsed_ns * 1e-9
                 total += stage.elapsed_ns
-                stage.clear()
+                stage.elapsed_ns, stage.entered = 0, False
             else:
                 row[position] = np.nan
         row[-1] = total * 1e-9
@@ -175,9 +175,6 @@ class _Stage:
     def __init__(self, clock_ns: Callable[[], int]) -> None:
         self._clock_ns = clock_ns
         self._begun = 0
-        self.clear()
-
-    def clear(self) -> None:
         self.elapsed_ns = 0
         self.entered = False
 

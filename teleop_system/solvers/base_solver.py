@@ -200,8 +200,8 @@ class ModelSolver(IIKSolver):
         self._joints += moved
         self._last_step += moved
         self._is_outside = True  # Perhaps; the next tick finds out.
-        self._observe()
-        chain_kernels.measure(self._table)
+        self._state.update(self._joints)
+        chain_kernels.locate(self._table, self._state.frames)
         self._on_shift()
         self._result = self._joints[self._order]
         self._result.setflags(write=False)
@@ -269,15 +269,11 @@ class ModelSolver(IIKSolver):
         self._joints[:] = self._kinematics.to_internal(checked)
         self._is_outside = True  # Perhaps; the first tick finds out.
         self._on_new_start()
-        self._observe()
+        self._state.update(self._joints)
+        chain_kernels.observe(self._table, self._state.frames)
         for task in self._task_list:
             task.release()
         return True
-
-    def _observe(self) -> None:
-        """Bring the kinematics, and what the tasks know of them, up to date."""
-        self._state.update(self._joints)
-        chain_kernels.observe(self._table, self._state.frames)
 
     def _on_new_start(self) -> None:
         """Forget what was remembered of the ticks before, for the joints have jumped."""
@@ -300,8 +296,8 @@ class ModelSolver(IIKSolver):
         chain_kernels.plan(self._table, self._work)
 
     def _measure(self, poses: Iterable[str], *, is_solved: bool) -> IKResult:
-        self._observe()
-        chain_kernels.measure(self._table)
+        self._state.update(self._joints)
+        chain_kernels.locate(self._table, self._state.frames)
         worst_position = worst_orientation = 0.0
         for name, (position, orientation) in zip(self._tasks, self._away.tolist(), strict=True):
             if name in poses:

@@ -99,6 +99,13 @@ def measure(table: Array) -> None:
         row[AWAY + 1] = math.sqrt(e[3] * e[3] + e[4] * e[4] + e[5] * e[5])
 
 
+@kernel("void(f8[:, ::1], f8[:, ::1])")
+def locate(table: Array, frames: Array) -> None:
+    """Do both: take in where the frames are, and write the errors that are left."""
+    observe(table, frames)
+    measure(table)
+
+
 @kernel("void(f8[::1], f8[::1], f8)")
 def approach(old: Array, new: Array, limit: float) -> None:
     """Bring a vector of three to another one, or `limit` nearer where that is further."""

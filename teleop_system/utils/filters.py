@@ -60,7 +60,7 @@ class OneEuroFilter:
 
     def update(self, value: ArrayLike, dt: float) -> Component:
         """Return the smoothed value `dt` [s] after the last; no time, no change."""
-        raw = component(value)
+        raw: Component = value if type(value) is float else component(value)
         if self._value is None:
             self._value = self._raw = raw
             self._derivative = 0.0 * raw

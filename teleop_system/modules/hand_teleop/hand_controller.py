@@ -191,7 +191,7 @@ class HandController:
         if self._ramped < 1.0 and self._jump > self._kind.engage_step:
             self._log.add(Rule.ENGAGE_JUMP, self._name, self._jump, self._kind.engage_step)
         smooth = self._filter.update(target, step)
-        share = _minimum_jerk(self._ramped)
+        share = _minimum_jerk(self._ramped) if self._ramped < 1.0 else 1.0
         goal = self._ramp_start + share * (smooth - self._ramp_start)
         # Even a cycle far longer than usual must not make the first step a jump.
         speed = self._kind.engage_step / step if first else self._kind.max_speed
@@ -277,5 +277,4 @@ class HandPairController:
 
 def _minimum_jerk(share: float) -> float:
     """Return the smoothest way from 0 to 1, at rest at both ends."""
-    share = min(max(share, 0.0), 1.0)
     return share**3 * (10.0 + share * (6.0 * share - 15.0))

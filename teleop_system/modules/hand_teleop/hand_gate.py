@@ -56,8 +56,18 @@ class HandGate:
         self._continued = last is not None and now - last.timestamp <= self._stale_after
         if not self._continued:
             self._last = None  # A device that restarted may count its time anew.
-        fresh = self._is_usable(state, now, log)
-        if fresh:
+        if (
+            last is not None
+            and state is not None
+            and state.valid
+            and state.side == self._side
+            and last.timestamp < state.timestamp <= now + self._ahead
+            and now - state.timestamp <= self._stale_after
+        ):
+            is_fresh = self._is_human(state, log)  # Nothing else can be wrong, as mostly.
+        else:
+            is_fresh = self._is_usable(state, now, log)
+        if is_fresh:
             self._last = state
             return FRESH
         if self._continued:
