@@ -47,12 +47,12 @@ class BaseSlew:
     @property
     def speeds(self) -> tuple[float, ...]:
         """The newest speed of each axis."""
-        return tuple(limiter.position for limiter in self._moving)
+        return tuple([limiter.position for limiter in self._moving])
 
     @property
     def is_standing(self) -> bool:
         """Tell whether every axis is exactly at rest, and stays there."""
-        return all(axis.position == 0.0 and axis.velocity == 0.0 for axis in self._moving)
+        return not any([axis.position or axis.velocity for axis in self._moving])
 
     def follow(self, wishes: Sequence[float], dt: float) -> None:
         """Go on towards the wishes for `dt` [s]."""

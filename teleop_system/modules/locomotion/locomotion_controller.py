@@ -150,6 +150,8 @@ class LocomotionController:
         """Return the wished speed of every axis of the base, within its limits."""
         config, gait = self._config, self._detector.estimate
         self._ramp = min(1.0, self._ramp + dt / config.ramp_time)
+        if not (gait.forward or gait.lateral or gait.turn):
+            return [0.0] * (3 if self._is_holonomic else 2)
         scale = self._ramp * self._ramp * (3.0 - 2.0 * self._ramp)
         forward = self._limit("linear_x", gait.forward * config.linear_scale)
         lateral = self._limit("linear_y", gait.lateral * config.linear_scale)
@@ -189,6 +191,8 @@ _USABLE = (Sample.FRESH, Sample.WAITING)
 
 def _exchange(old: tuple[Pose6D, Pose6D], new: tuple[Pose6D, Pose6D]) -> float:
     """Return how far both feet jumped to where the other one was in [m]; 0 where they did not."""
+    if math.dist(old[0].position.tolist(), new[0].position.tolist()) <= LARGEST_EXCHANGE:
+        return 0.0  # As nearly always: the left one stayed.
     before = [pose.position.tolist() for pose in old]
     now = [pose.position.tolist() for pose in new]
     stayed = min(map(math.dist, before, now))

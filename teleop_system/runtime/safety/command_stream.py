@@ -33,6 +33,7 @@ class CommandStream:
         stamp: Time stamp of the newest command in [s]; None before the first.
         taken_at: Time of the cycle in which one was last accepted in [s]; None before the first.
         interval: Time between the last two accepted ones in [s].
+        fresh_at: Time from which the age of the newest good one counts in [s]; None at first.
     """
 
     def __init__(self, part: Part, config: SafetyConfig) -> None:
@@ -47,22 +48,22 @@ class CommandStream:
         self.stamp: float | None = None
         self.taken_at: float | None = None
         self.interval = 0.0
-        self._fresh_at = now
+        self.fresh_at = now
         self._last: PartCommand | None = None
         self._repeats = 0
 
     def expect(self, now: float) -> None:
         """Forget every command but the newest, from `now` [s] on."""
-        keep, stamp, taken_at, fresh_at = self._last, self.stamp, self.taken_at, self._fresh_at
+        keep, stamp, taken_at, fresh_at = self._last, self.stamp, self.taken_at, self.fresh_at
         self.restart(now)
         if taken_at == now:
-            self._last, self.stamp, self.taken_at, self._fresh_at = keep, stamp, now, fresh_at
+            self._last, self.stamp, self.taken_at, self.fresh_at = keep, stamp, now, fresh_at
 
     def age(self, now: float) -> float:
         """Return the age of the newest good command at time `now` in [s]."""
-        if self._fresh_at is None:
-            self._fresh_at = now
-        return now - self._fresh_at
+        if self.fresh_at is None:
+            self.fresh_at = now
+        return now - self.fresh_at
 
     def take(self, command: PartCommand | None, now: float, log: CauseLog) -> Array | None:
         """Return new positions to follow in the part's order, or None where there are none."""
@@ -85,8 +86,8 @@ class CommandStream:
             positions = given
             # As `_accept` and `age` do, which are spared a call each.
             self._repeats, self.stamp = 0, stamp
-            self._fresh_at = stamp if stamp < now else now
-            is_stale = now - self._fresh_at > self._stale
+            self.fresh_at = stamp if stamp < now else now
+            is_stale = now - self.fresh_at > self._stale
         else:
             positions = self._checked(command, log)
             if positions is None or not self._is_in_time(command, now, log):
@@ -103,7 +104,7 @@ class CommandStream:
     def _accept(self, stamp: float, now: float) -> None:
         self._repeats = 0
         self.stamp = stamp
-        self._fresh_at = stamp if stamp < now else now
+        self.fresh_at = stamp if stamp < now else now
 
     def _is_in_time(self, command: PartCommand, now: float, log: CauseLog) -> bool:
         stamp, last, name = command.timestamp, self.stamp, self._part.name

@@ -116,11 +116,13 @@ class PartControl:
 
     def goes_on(self, now: float) -> bool:
         """Tell whether it follows, and nothing of its own speaks against going on."""
+        fresh_at = self.stream.fresh_at
         return (
             self.following
             and self._was_engaged
             and not self._must_release
-            and self.stream.age(now) <= self._stale
+            and fresh_at is not None
+            and now - fresh_at <= self._stale
         )
 
     @property

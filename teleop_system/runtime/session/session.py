@@ -154,7 +154,7 @@ class TeleopSession:
             requests: What the operator asks for; None takes what was put into `requests`.
             late: The cause that the loop has to report for coming late, if any.
         """
-        stages, last = self._stages, self._last
+        stages, last, core = self._stages, self._last, self.core
         self._last = self.clock.time = now
         if self._simulated is not None:
             with stages["simulation"]:
@@ -162,20 +162,21 @@ class TeleopSession:
                 self._simulated.advance(now, 0.0 if last is None else max(now - last, 0.0))
         with stages["inputs"]:
             samples = self._source.read(now)
-            asked = requests or self.requests.take(ready=self.status.state is _S.READY)
+            asked = requests or self.requests.take(ready=core.status.state is _S.READY)
         with stages["engagement"]:
             self._engage(now, samples, asked)
         causes = self._run_modules(now, samples)
         with stages["safety"]:
-            self.core.finish(now, self._commands, self._base, asked, late=late)
-        if not self.status.following:
+            core.finish(now, self._commands, self._base, asked, late=late)
+        if not core.status.following:
             self.targets.clear()
         if causes:
             # That nobody has engaged is said once, by the core.
             causes = tuple(cause for cause in causes if cause.rule is not Rule.NOT_ENGAGED)
-        self.causes = (*self._source.causes, *causes, *self.core.causes)
-        with stages["record"]:
-            self._record(now, asked, samples)
+        self.causes = (*self._source.causes, *causes, *core.causes)
+        if self.recorder is not None:
+            with stages["record"]:
+                self._record(self.recorder, now, asked, samples)
         self.timer.finish_tick()
         self.ticks += 1
 
@@ -229,15 +230,16 @@ class TeleopSession:
             self._base = output.base
         if module.chains:
             for chain in module.chains:
-                self.targets.pop(chain, None)
+                if chain not in output.targets:
+                    self.targets.pop(chain, None)
             self.targets.update(output.targets)
 
-    def _record(self, now: float, asked: Requests, samples: Samples) -> None:
-        if self.recorder is None:
-            return
-        self.recorder.record_inputs(now, asked, samples)
+    def _record(
+        self, recorder: SessionRecorder, now: float, asked: Requests, samples: Samples
+    ) -> None:
+        recorder.record_inputs(now, asked, samples)
         wish = self._base or VelocityCommand()
-        self.recorder.record_tick(
+        recorder.record_tick(
             now,
             status=self.status,
             output=self.output,
