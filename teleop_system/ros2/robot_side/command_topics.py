@@ -55,7 +55,6 @@ class CommandTopics:
         self._mode, self._extra = mode, extra
         self._doors = {part: VelocityDoor() for part in core.safety.parts}
         self._twist = TwistCodec()
-        self._stale_after = node.settings.safety.stale_after
         self.topics = command_topics(robot, core.safety.parts)
         for part, topic in self.topics.items():
             callback = functools.partial(self._on_joints, core.safety.parts[part])
@@ -73,18 +72,14 @@ class CommandTopics:
         if not self._node.is_active:
             return
         now, sender = self._node.now(), info["publisher_gid"]["data"]
-        if not self._intake.admit(part.name, sender, now):
+        if not self._intake.hears(part.name, sender, now):
             return
         try:
             message = codec.decode(data)
         except InvalidValueError:
             self._intake.refuse(Rule.WRONG_SHAPE, part.name, len(data), len(part.joints), now)
             return
-        age = now - message.stamp
-        self._traffic.note(part.name, age)
-        if age > self._stale_after:
-            # Said here, too: the safety manager is silent about parts that nobody has engaged.
-            self._intake.refuse(Rule.STALE, part.name, age, self._stale_after, now)
+        self._traffic.note(part.name, now - message.stamp)
         command = PartCommand(message.positions, message.stamp, message.names)
         if self._mode() != "position":
             command = self._by_mode(part, message, command)
@@ -110,7 +105,7 @@ class CommandTopics:
         if not self._node.is_active:
             return
         now, sender = self._node.now(), info["publisher_gid"]["data"]
-        if not self._intake.admit(BASE, sender, now):
+        if not self._intake.hears(BASE, sender, now):
             return
         try:
             x, y, _, _, _, yaw = self._twist.decode(data)

@@ -61,8 +61,7 @@ class RobotSide:
         extra: Callable[[slice, NDArray[np.float64]], None] = lambda columns, efforts: None,
     ) -> None:
         self._node, self._core, self._robot = node, core, robot
-        dead_after = node.settings.safety.dead_after
-        self.intake = CommandIntake(core.safety.parts, dead_after, self._name_of)
+        self.intake = CommandIntake(core.safety.parts, node.settings.safety, self._name_of)
         self.requests = RequestBox(auto_engage=auto_engage)
         self._clutch = ClutchWatch()
         self._masters = MasterWatch()

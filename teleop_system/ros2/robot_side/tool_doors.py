@@ -2,6 +2,7 @@
 """Doors for the tools of ROS 2: joint trajectories, and positions of all joints at once."""
 
 import functools
+import math
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -130,6 +131,10 @@ class ToolDoors:
         if values.shape != (parts.size,):
             subject = "joint_positions"
             self._intake.refuse(Rule.WRONG_SHAPE, subject, values.size, parts.size, now)
+            return
+        # Of a vector with a number that is none, no part is followed: the sender is broken.
+        if not np.isfinite(values).all():
+            self._intake.refuse(Rule.NON_FINITE, "joint_positions", math.nan, 0.0, now)
             return
         for name, part in parts.items():
             self._intake.offer(name, sender, PartCommand(values[part.columns], now), now)

@@ -3,17 +3,18 @@
 
 Two senders that command one part in turn would shake the robot between two wishes. The first one
 keeps the part until it has been silent for as long as makes a client dead; the others are ignored,
-and a cause names both.
+and a cause names both. Who sends what the robot cannot follow counts as silent.
 """
 
 import math
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.interfaces import VelocityCommand
 from teleop_system.runtime.causes import Cause, Rule, Severity
-from teleop_system.runtime.safety import PartCommand
+from teleop_system.runtime.safety import Part, PartCommand, SafetyConfig
+from teleop_system.runtime.safety.command_check import CommandCheck, Fault
 from teleop_system.runtime.safety.parts import BASE
 
 SHOWN_FOR = 1.0
@@ -37,7 +38,8 @@ class CommandIntake:
 
     Args:
         parts: Parts that can be commanded; "base" is always among them.
-        dead_after: Silence in [s] after which another sender may command a part.
+        config: How old a command may be and how far ahead, and how long a silence makes a sender
+            dead.
         name_of: Tells a sender's name, for the causes.
 
     Attributes:
@@ -47,12 +49,13 @@ class CommandIntake:
 
     def __init__(
         self,
-        parts: Collection[str],
-        dead_after: float,
+        parts: Mapping[str, Part],
+        config: SafetyConfig,
         name_of: Callable[[Hashable], str] = str,
     ) -> None:
         self._lanes = {name: _Lane() for name in (*parts, BASE)}
-        self._dead_after = dead_after
+        self._checks = {name: CommandCheck(part) for name, part in parts.items()}
+        self._config = config
         self._name_of = name_of
         self._names: dict[Hashable, str] = {}
         self._refused: dict[tuple[str, str], tuple[Cause, float]] = {}
@@ -68,38 +71,64 @@ class CommandIntake:
         self.base = None
 
     def offer(self, part: str, sender: Hashable, command: PartCommand, now: float) -> bool:
-        """Take a command that came at time `now` [s]; False where another sender has the part.
+        """Take a command that came at time `now` [s]; False where it cannot be followed.
+
+        What does not fit the part or is of another time becomes a cause, and nothing else: it
+        neither replaces the last good command nor counts as a sign of life.
 
         Raises:
             UnknownNameError: There is no such part.
         """
-        if not self.admit(part, sender, now):
+        if not self.hears(part, sender, now):
             return False
+        found = self._checks[part].read(command)
+        if isinstance(found, Fault):
+            self.refuse(*found, now)
+            return False
+        if not self._is_timely(part, command.timestamp, now):
+            return False
+        self._claim(part, sender, now)
         self.commands[part] = command
-        self._stamp(part, command.timestamp)
+        self._lanes[part].stamp = command.timestamp
         return True
 
     def offer_base(self, sender: Hashable, velocity: VelocityCommand, now: float) -> bool:
         """Take a velocity of the base; likewise."""
-        if not self.admit(BASE, sender, now):
+        if not (self.hears(BASE, sender, now) and self._is_timely(BASE, velocity.timestamp, now)):
             return False
+        self._claim(BASE, sender, now)
         self.base = velocity
-        self._stamp(BASE, velocity.timestamp)
+        self._lanes[BASE].stamp = velocity.timestamp
         return True
 
-    def admit(self, part: str, sender: Hashable, now: float) -> bool:
-        """Tell whether a sender who is heard at time `now` [s] may command a part."""
+    def hears(self, part: str, sender: Hashable, now: float) -> bool:
+        """Tell whether a sender who is heard at time `now` [s] could command a part.
+
+        Raises:
+            UnknownNameError: There is no such part.
+        """
         lane = self._lanes.get(part)
         if lane is None:
             raise UnknownNameError("part", part, self._lanes)
-        if sender != lane.owner and now - lane.heard_at <= self._dead_after:
+        if sender != lane.owner and now - lane.heard_at <= self._config.dead_after:
             if sender != lane.rival or now - lane.rival_at > SHOWN_FOR:
                 lane.rival, lane.rival_since = sender, now
             lane.rival_at = now
             return False
-        if sender != lane.owner:
-            lane.owner, lane.rival, lane.rival_at = sender, None, -math.inf
-        lane.heard_at = now
+        return True
+
+    def admit(self, part: str, sender: Hashable, now: float) -> bool:
+        """Give a part to a sender who has something for it at time `now` [s].
+
+        Returns:
+            False where another sender has the part.
+
+        Raises:
+            UnknownNameError: There is no such part.
+        """
+        if not self.hears(part, sender, now):
+            return False
+        self._claim(part, sender, now)
         return True
 
     def release(self, part: str, sender: Hashable) -> None:
@@ -142,9 +171,25 @@ class CommandIntake:
             }
         return tuple(found)
 
-    def _stamp(self, part: str, stamp: float) -> None:
-        if math.isfinite(stamp):
-            self._lanes[part].stamp = stamp
+    def _claim(self, part: str, sender: Hashable, now: float) -> None:
+        lane = self._lanes[part]
+        if sender != lane.owner:
+            lane.owner, lane.rival, lane.rival_at = sender, None, -math.inf
+        lane.heard_at = now
+
+    def _is_timely(self, part: str, stamp: float, now: float) -> bool:
+        """Tell whether a stamp is one that the safety manager could follow; if not, say why."""
+        config, last = self._config, self._lanes[part].stamp
+        if stamp > now + config.ahead:
+            self.refuse(Rule.TIME_ORDER, part, stamp - now, config.ahead, now)
+        elif now - stamp > config.stale_after:
+            # Said here, too: the safety manager is silent about parts that nobody has engaged.
+            self.refuse(Rule.STALE, part, now - stamp, config.stale_after, now)
+        elif stamp < last:
+            self.refuse(Rule.TIME_ORDER, part, stamp - last, 0.0, now)
+        else:
+            return True
+        return False
 
     def _called(self, sender: Hashable) -> str:
         name = self._names.get(sender)

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands of one part as they come in: which are accepted, and how old they are."""
 
-import math
-from collections.abc import Sequence
 from math import isfinite
 
 import numpy as np
@@ -10,6 +8,7 @@ from numpy.typing import NDArray
 
 from teleop_system.runtime.causes import Rule, Severity
 from teleop_system.runtime.safety.cause_log import CauseLog
+from teleop_system.runtime.safety.command_check import CommandCheck, Fault
 from teleop_system.runtime.safety.config import SafetyConfig
 from teleop_system.runtime.safety.parts import Part
 from teleop_system.runtime.safety.values import PartCommand
@@ -40,7 +39,7 @@ class CommandStream:
         self._part = part
         self._ahead, self._stale = config.ahead, config.stale_after
         self._shape = (len(part.joints),)
-        self._orders: dict[tuple[str, ...], NDArray[np.intp]] = {}
+        self._check = CommandCheck(part)
         self.restart(None)
 
     def restart(self, now: float | None) -> None:
@@ -125,40 +124,8 @@ class CommandStream:
 
     def _checked(self, command: PartCommand, log: CauseLog) -> Array | None:
         """Return finite positions in the part's order; None, and a cause, where it has none."""
-        name, size = self._part.name, len(self._part.joints)
-        stamp = command.timestamp
-        if not isinstance(stamp, (int, float)) or not isfinite(stamp):
-            log.add(Rule.NON_FINITE, f"{name} time stamp", math.nan, 0.0, Severity.HOLD)
+        found = self._check.read(command)
+        if isinstance(found, Fault):
+            log.add(*found, Severity.HOLD)
             return None
-        try:
-            positions = np.asarray(command.positions, dtype=np.float64)
-        except (TypeError, ValueError):
-            log.add(Rule.WRONG_SHAPE, name, math.nan, size, Severity.HOLD)
-            return None
-        if positions.shape != self._shape:
-            log.add(Rule.WRONG_SHAPE, name, positions.size, size, Severity.HOLD)
-            return None
-        if command.names is not None:
-            order = self._order(command.names)
-            if order is None:
-                log.add(Rule.WRONG_SHAPE, f"{name} names", len(command.names), size, Severity.HOLD)
-                return None
-            positions = positions[order]
-        if not all(map(isfinite, positions.tolist())):
-            first = int(np.flatnonzero(~np.isfinite(positions))[0])
-            joint, value = self._part.joints[first], float(positions[first])
-            log.add(Rule.NON_FINITE, joint, value, 0.0, Severity.HOLD)
-            return None
-        return positions
-
-    def _order(self, names: Sequence[str]) -> NDArray[np.intp] | None:
-        """Return where each joint of the part stands among the names, or None."""
-        try:
-            key = tuple(names)
-            order = self._orders.get(key)
-        except TypeError:
-            return None
-        if order is None and sorted(map(str, key)) == sorted(self._part.joints):
-            order = np.array([key.index(joint) for joint in self._part.joints])
-            self._orders[key] = order
-        return order
+        return found

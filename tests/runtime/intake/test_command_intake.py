@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """One sender commands a part; the others are ignored and named."""
 
+import math
+
 import pytest
 
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.interfaces import VelocityCommand
 from teleop_system.runtime.causes import Rule
 from teleop_system.runtime.intake import CommandIntake
-from teleop_system.runtime.safety import PartCommand
+from teleop_system.runtime.safety import Part, PartCommand, SafetyConfig
 
 NODES = {b"a": "arm_teleop_node", b"b": "rival_node", b"c": "third_node"}
 
 
 def make_intake() -> CommandIntake:
-    return CommandIntake(("right_arm", "torso"), 0.3, lambda sender: NODES[bytes(sender)])  # type: ignore[arg-type,call-overload]
+    parts = {name: Part(name, (f"{name}_0",), slice(0, 1)) for name in ("right_arm", "torso")}
+    return CommandIntake(parts, SafetyConfig(), lambda sender: NODES[bytes(sender)])  # type: ignore[arg-type,call-overload]
 
 
 def command(stamp: float, value: float = 0.0) -> PartCommand:
@@ -98,3 +101,53 @@ def test_a_cleared_intake_knows_nobody() -> None:
     intake.clear()
     assert not intake.commands
     assert intake.offer("torso", b"b", command(0.0), 0.0)
+
+
+GARBAGE = (
+    (PartCommand([math.nan], 5.0), "non_finite: right_arm_0"),
+    (PartCommand([], 5.0), "wrong_shape: right_arm"),
+    (PartCommand([0.0], 5.0, ("elbow",)), "wrong_shape: right_arm names"),
+    (PartCommand([0.0], math.nan), "non_finite: right_arm time stamp"),
+    (PartCommand([0.0], 1e6), "time_order: right_arm"),
+    (PartCommand([0.0], 0.0), "stale: right_arm"),
+)
+
+
+@pytest.mark.parametrize(("bad", "told"), GARBAGE)
+def test_what_cannot_be_followed_is_a_cause_and_no_sign_of_life(
+    bad: PartCommand, told: str
+) -> None:
+    intake = make_intake()
+    assert not intake.offer("right_arm", b"a", bad, 5.0)
+    assert str(intake.causes(5.0)[0]).startswith(told)
+    assert intake.age(5.0) == math.inf
+    assert "right_arm" not in intake.commands
+    assert intake.offer("right_arm", b"b", command(5.0), 5.0), "the part is still free"
+
+
+@pytest.mark.parametrize("bad", [bad for bad, _ in GARBAGE])
+def test_an_owner_who_sends_only_garbage_is_dead(bad: PartCommand) -> None:
+    intake = make_intake()
+    assert intake.offer("right_arm", b"a", command(4.7, 1.0), 4.7)
+    assert not intake.offer("right_arm", b"a", bad, 5.0)
+    assert intake.commands["right_arm"].positions == [1.0]
+    assert intake.age(5.0) == pytest.approx(0.3)
+    assert intake.offer("right_arm", b"b", command(5.01), 5.01)
+
+
+def test_a_stamp_that_runs_backwards_is_refused_until_it_has_caught_up() -> None:
+    intake = make_intake()
+    assert intake.offer("torso", b"a", command(5.0), 5.0)
+    assert not intake.offer("torso", b"a", command(4.99), 5.01)
+    assert intake.age(5.01) == pytest.approx(0.01)
+    assert intake.offer("torso", b"a", command(5.0), 5.01), "it may be refined"
+    assert intake.offer("torso", b"a", command(5.01), 5.02)
+
+
+@pytest.mark.parametrize(("stamp", "rule"), [(1e6, Rule.TIME_ORDER), (0.0, Rule.STALE)])
+def test_a_velocity_of_another_time_is_no_sign_of_life_either(stamp: float, rule: Rule) -> None:
+    intake = make_intake()
+    assert not intake.offer_base(b"a", VelocityCommand(0.1, 0.0, 0.0, stamp), 5.0)
+    assert intake.causes(5.0)[0].rule is rule
+    assert intake.base is None and intake.age(5.0) == math.inf
+    assert intake.offer_base(b"b", VelocityCommand(0.1, 0.0, 0.0, 5.0), 5.0)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What messages on the command topics become; the node is stood in for, and nothing is sent."""
+
+import math
+import types
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from rclpy.serialization import serialize_message
+from sensor_msgs.msg import JointState
+
+from teleop_system.ros2.robot_side.command_topics import CommandTopics
+from teleop_system.ros2.robot_side.traffic import Traffic
+from teleop_system.runtime.intake import CommandIntake
+from teleop_system.runtime.safety import RobotParts, SafetyConfig
+from teleop_system.utils.ros2_helpers import TopicNames
+from tests.runtime.robot_cores import rby1
+
+ARM = "right_arm"
+GARBLED, OPERATOR = b"garbled", b"operator"
+
+
+class Rig:
+    """The command topics of a robot, and a hand that puts messages on them."""
+
+    def __init__(self) -> None:
+        self.time, self.is_active, self.mode = 100.0, True, "position"
+        self.callbacks: dict[str, Callable[[bytes, dict[str, Any]], None]] = {}
+        self.parts = RobotParts(rby1())
+        self.intake = CommandIntake(self.parts, SafetyConfig(), str)
+        core: Any = types.SimpleNamespace(
+            safety=types.SimpleNamespace(parts=self.parts), output=None
+        )
+        self.topics = CommandTopics(
+            self, rby1(), core, self.intake, Traffic(), mode=lambda: self.mode
+        )
+
+    def now(self) -> float:
+        return self.time
+
+    def subscribe(self, kind: Any, topic: str, callback: Any, *others: Any, **more: Any) -> None:
+        self.callbacks[topic] = callback
+
+    def send(self, topic: str, data: bytes, sender: bytes = OPERATOR) -> None:
+        self.callbacks[topic](data, {"publisher_gid": {"data": sender}})
+
+    def send_arm(self, sender: bytes = OPERATOR, age: float = 0.0, **fields: Any) -> None:
+        """Send a message for the right arm, which is `age` [s] old."""
+        joints = list(self.parts[ARM].joints)
+        message = JointState(**{"name": joints, "position": [0.0] * len(joints), **fields})
+        stamp = self.time - age
+        message.header.stamp.sec = int(stamp)
+        message.header.stamp.nanosec = int(1e9 * (stamp % 1.0))
+        self.send(TopicNames.RIGHT_ARM_CMD, serialize_message(message), sender)
+
+    def causes(self) -> str:
+        return "; ".join(map(str, self.intake.causes(self.time)))
+
+
+@pytest.fixture
+def rig() -> Rig:
+    return Rig()
+
+
+def test_a_good_message_is_a_command_and_a_sign_of_life(rig: Rig) -> None:
+    rig.send_arm(age=0.01)
+    assert rig.intake.owner(ARM) == str(OPERATOR)
+    assert rig.intake.age(rig.time) == pytest.approx(0.01)
+    assert rig.causes() == ""
+
+
+@pytest.mark.parametrize(
+    ("fields", "cause"),
+    [
+        ({"name": ["elbow"] * 7}, "wrong_shape: right_arm names"),
+        ({"name": []}, "wrong_shape: right_arm names"),
+        ({"position": [0.0] * 3}, "wrong_shape: right_arm"),
+        ({"position": [math.nan] * 7}, "non_finite: right_arm_0"),
+        ({"age": -1e6}, "time_order: right_arm"),
+        ({"age": 5.0}, "stale: right_arm"),
+    ],
+)
+def test_a_sender_of_garbage_who_comes_first_does_not_keep_the_part(
+    rig: Rig, fields: dict[str, Any], cause: str
+) -> None:
+    rig.send_arm(GARBLED, **fields)
+    assert cause in rig.causes()
+    assert not rig.intake.is_fresh(rig.time, 1e9), "nobody has commanded anything"
+    rig.send_arm(OPERATOR)
+    assert rig.intake.owner(ARM) == str(OPERATOR)
+
+
+def test_bytes_that_are_no_message_do_not_keep_the_part(rig: Rig) -> None:
+    rig.send(TopicNames.RIGHT_ARM_CMD, b"\0\1\0\0junk", GARBLED)
+    rig.send(TopicNames.BASE_CMD_VEL, b"\0\1\0\0junk", GARBLED)
+    assert "wrong_shape: right_arm" in rig.causes() and "base" in rig.causes()
+    assert rig.intake.owner(ARM) is None and rig.intake.owner("base") is None
