@@ -3,7 +3,8 @@
 
 Whatever the mode, the safety manager's positions are what the robot is brought to: by the model's
 position servos, by velocities, or by efforts from a PID controller per joint. Velocity and effort
-modes therefore keep every promise that position mode keeps.
+modes therefore keep every promise that position mode keeps. Efforts that a command adds act only
+while the safety manager follows that very command.
 """
 
 from collections.abc import Callable
@@ -38,7 +39,7 @@ class DrivenSide(IRobotSide):
 
     Attributes:
         mode: "position", "velocity" or "effort".
-        extra: Efforts to add in effort mode in [N m] or [N], shape (N,), bounded.
+        extra: Efforts that effort mode adds in this cycle in [N m] or [N], shape (N,), bounded.
         now: Time of the next measurement in [s].
     """
 
@@ -59,6 +60,7 @@ class DrivenSide(IRobotSide):
         self._target = self._start = np.full(parts.size, np.nan)
         self._speed = np.zeros(parts.size)
         self.extra = np.zeros(parts.size)
+        self._efforts: dict[str, tuple[float, Array]] = {}
         limits = self._pid.gains.effort
         self._extra_limits = np.where(np.isfinite(limits), EXTRA_SHARE * limits, 0.0)
         self._has_halves = _has_halves(simulator)
@@ -94,6 +96,11 @@ class DrivenSide(IRobotSide):
         self._start = self._target if self._target[0] == self._target[0] else output.positions
         self._target = output.positions
         self._speed = output.joints.velocities
+        self.extra[:] = 0.0
+        for part, (stamp, efforts) in self._efforts.items():
+            # A part that holds has no stamp here; one that follows a newer command, another one.
+            if part not in output.holding and output.stamps.get(part) == stamp:
+                self.extra[output.columns[part]] = efforts
         if self.mode == "position":
             self._commands[self._places] = output.positions
             self._simulator.set_joint_positions(self._commands)
@@ -117,12 +124,22 @@ class DrivenSide(IRobotSide):
         if self._drives:
             self._simulator.set_base_velocity(0.0, 0.0, 0.0)
 
-    def add_efforts(self, columns: slice, efforts: Array) -> None:
-        """Add efforts [N m] or [N] of some joints in effort mode; they are bounded later on."""
-        self.extra[columns] = efforts
+    def add_efforts(self, part: str, stamp: float, efforts: Array) -> None:
+        """Add efforts to the command of a part in effort mode.
 
-    def set_mode(self, mode: str) -> None:
+        Args:
+            part: The part.
+            stamp: Time stamp of the command in [s]; they act while the part follows that one.
+            efforts: Efforts in [N m] or [N] in the part's order; they are bounded later on.
+        """
+        self._efforts[part] = (stamp, efforts)
+
+    def set_mode(self, mode: str, gains: PidGains | None = None) -> None:
         """Drive the robot in another way from now on, without a jump.
+
+        Args:
+            mode: One of `MODES`.
+            gains: The gains of effort mode; None keeps them. They change only if the mode can.
 
         Raises:
             UnknownNameError: There is no such mode.
@@ -132,14 +149,15 @@ class DrivenSide(IRobotSide):
             raise UnknownNameError("control mode", mode, MODES)
         self._simulator.set_control_mode(mode, self.joints)
         self._commands = self._simulator.get_joint_targets()
-        self._pid.reset()
+        self._pid = JointPid(gains or self._pid.gains)
+        self._efforts.clear()
+        self.extra[:] = 0.0
         self.mode = mode
 
     def restart(self) -> None:
         """Forget what was sent, as after a reset of the simulation."""
         self.set_mode(self.mode)
         self._target = np.full(len(self.joints), np.nan)
-        self.extra[:] = 0.0
 
     def advance(self, now: float, steps: int, control: Callable[[], object]) -> None:
         """Let `steps` physics steps pass, and control the robot in the middle of the first.

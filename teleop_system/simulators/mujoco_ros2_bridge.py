@@ -23,7 +23,6 @@ from teleop_system.ros2.robot_side import RobotSide
 from teleop_system.ros2.status import Level, StatusReport
 from teleop_system.ros2.teleop_node import TeleopNode, run_node
 from teleop_system.runtime.driven_side import DrivenSide
-from teleop_system.runtime.engagement import MotionSource
 from teleop_system.runtime.pacing import Pacer
 from teleop_system.runtime.robot_core import RobotCore
 from teleop_system.runtime.scheduler import Scheduler, Tick
@@ -256,13 +255,12 @@ class MuJoCoBridge(TeleopNode):
 
     def _on_parameters(self, changes: list[Any]) -> SetParametersResult:
         values = {change.name: change.value for change in changes if change.name in _LIVE}
-        if not values or self._side is None:
+        kept = {name: self.get_parameter(name).value for name in _LIVE} if values else {}
+        changed = parameters.differing(kept, values)
+        if not changed or self._side is None:
             return SetParametersResult(successful=True)
-        mode = values.get("control_mode", self._side.mode)
-        if mode != self._side.mode and self._core.status.motion is not MotionSource.NOBODY:
-            reason = "control_mode cannot be changed while the robot moves; disengage first"
+        if reason := parameters.refusal(changed, self._core.status):
             return SetParametersResult(successful=False, reason=reason)
-        kept = {name: self.get_parameter(name).value for name in _LIVE}
         try:
             self._apply(self._side, {**kept, **values})
         except TeleopError as error:
@@ -275,9 +273,11 @@ class MuJoCoBridge(TeleopNode):
         Raises:
             TeleopError: One of them cannot be used.
         """
-        side.gains = self._gains(values)
-        if values["control_mode"] != side.mode:
-            side.set_mode(values["control_mode"])
+        mode, gains = values["control_mode"], self._gains(values)
+        if mode != side.mode:
+            side.set_mode(mode, gains)
+        else:
+            side.gains = gains
 
     def _gains(self, values: dict[str, Any]) -> PidGains:
         given = {gain: list(values[f"pid_{gain}"] or ()) for gain in parameters.GAINS}

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameters of the MuJoCo bridge, and the settings that they stand for."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, ParameterType
 
 from teleop_system.runtime.driven_side import MODES
+from teleop_system.runtime.engagement import EngagementStatus, MotionSource
+from teleop_system.runtime.engagement_table import EngagementState
 from teleop_system.utils.validators import require_choice
 
 PACES = ("real_time", "fast", "stepped")
@@ -88,17 +91,40 @@ def declare(node: Any) -> None:
         MODES[0],
         ParameterDescriptor(
             description="How joints are driven to the safety manager's positions: "
-            f"{', '.join(MODES)}. It cannot be changed while somebody is engaged."
+            f"{', '.join(MODES)}. It cannot be changed while the robot moves or is stopped."
         ),
     )
     for gain in GAINS:
         text = (
             f"Gain {gain} of effort mode: one for all joints, or one for each in the order of "
-            "/slave/joint_targets; -1 takes the model's own."
+            "/slave/joint_targets; -1 takes the model's own. As for control_mode."
         )
         kind = ParameterType.PARAMETER_DOUBLE_ARRAY
         descriptor = ParameterDescriptor(type=kind, description=text)
         node.declare_parameter(f"pid_{gain}", MODEL_GAINS, descriptor)
+
+
+def differing(kept: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
+    """Return the names of parameters that should become something else than they are."""
+
+    def plain(value: Any) -> Any:
+        return value if isinstance(value, str) else list(value or ())
+
+    return [name for name, value in wanted.items() if plain(kept[name]) != plain(value)]
+
+
+def refusal(changes: Sequence[str], status: EngagementStatus) -> str:
+    """Return why live parameters cannot be changed now; empty where they can.
+
+    They decide how firmly the robot holds its position, so nobody may turn them while somebody has
+    control of it, or while it has to hold after an emergency stop.
+    """
+    names = ", ".join(changes)
+    if status.state is EngagementState.ESTOPPED:
+        return f"{names} cannot be changed while the emergency stop is latched; reset it first"
+    if status.motion is not MotionSource.NOBODY:
+        return f"{names} cannot be changed while the robot moves; disengage first"
+    return ""
 
 
 def read(node: Any) -> BridgeParameters:

@@ -16,7 +16,7 @@ from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from tests.runtime.robot_cores import rby1
 from tests.runtime.sessions import settings_with
 
-ELBOW = "right_arm_3"
+ARM, ELBOW = "right_arm", "right_arm_3"
 CYCLE = 5
 
 
@@ -30,7 +30,8 @@ class Rig:
         self.side.set_mode(mode)
         self.core = RobotCore.build(settings_with(), rby1(), self.side)
         self.now = 10.0
-        self.offset = 0.0
+        self.offset = self.push = 0.0
+        self.stopped = False
 
     def run(self, seconds: float) -> list[float]:
         """Let time pass; return where the elbow was after each cycle [rad]."""
@@ -40,6 +41,12 @@ class Rig:
             self.side.advance(self.now, CYCLE, self._control)
             found.append(self.elbow())
         return found
+
+    def push_arm(self, stamp: float) -> None:
+        """Add an effort at the elbow to the command of a stamp."""
+        joints = self.core.safety.parts[ARM].joints
+        efforts = np.array([self.push if joint == ELBOW else 0.0 for joint in joints])
+        self.side.add_efforts(ARM, stamp, efforts)
 
     def elbow(self) -> float:
         positions = np.empty(len(self.simulator.get_joint_names()))
@@ -54,7 +61,10 @@ class Rig:
             )
             for name, part in self.core.safety.parts.items()
         }
-        asked = Requests(engage=self.core.status.state.value == "ready")
+        if self.push:
+            self.push_arm(self.now)
+        ready = self.core.status.state.value == "ready"
+        asked = Requests(engage=ready, estop=self.stopped)
         self.core.step(self.now, commands, None, asked, inputs_fresh=True)
 
 
@@ -99,12 +109,45 @@ def test_an_effort_command_adds_no_more_than_its_share(simulator: MuJoCoSimulato
     rig = Rig(simulator, "effort")
     before = rig.run(1.0)[-1]
     column = rig.side.joints.index(ELBOW)
-    rig.side.add_efforts(slice(column, column + 1), np.array([1e6]))
+    rig.push = 1e6
     pushed = rig.run(2.0)[-1] - before
     gains = rig.side.gains
     allowed = EXTRA_SHARE * gains.effort[column] / gains.p[column]
     # Besides the push, the arm still creeps a little towards where its weight lets it rest.
     assert 0.0 < pushed <= allowed + 5e-4
+
+
+def test_efforts_act_only_while_their_own_command_is_followed(
+    simulator: MuJoCoSimulator,
+) -> None:
+    rig = Rig(simulator, "effort")
+    rig.push = 1e6
+    rig.run(1.0)
+    assert rig.side.extra.any()
+    rig.stopped = True
+    rig.run(0.02)
+    assert not rig.side.extra.any(), "neither old efforts nor new ones get past a stop"
+
+
+@pytest.mark.parametrize("stamp", [0.0, 1e6])
+def test_efforts_of_a_command_that_is_not_followed_do_nothing(
+    simulator: MuJoCoSimulator, stamp: float
+) -> None:
+    rig = Rig(simulator, "effort")
+    rig.run(0.5)
+    rig.push = 1e6
+    rig.push_arm(stamp)
+    rig.push = 0.0
+    rig.run(0.02)
+    assert not rig.side.extra.any()
+
+
+def test_a_mode_that_is_refused_leaves_the_gains_alone(simulator: MuJoCoSimulator) -> None:
+    side = Rig(simulator, "effort").side
+    before = side.gains
+    with pytest.raises(UnknownNameError, match="magic"):
+        side.set_mode("magic", before.changed(p=[0.0]))
+    assert side.gains is before
 
 
 def test_a_reset_keeps_the_mode_and_forgets_what_was_sent(simulator: MuJoCoSimulator) -> None:

@@ -24,7 +24,7 @@ from teleop_system.runtime.safety.parts import BASE
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
 
 Array = NDArray[np.float64]
-Extra = Callable[[slice, Array], None]
+Extra = Callable[[str, float, Array], None]
 
 
 class CommandTopics:
@@ -37,7 +37,7 @@ class CommandTopics:
         intake: Takes what comes.
         traffic: Counts what comes, and how old it is.
         mode: Tells the control mode: "position", "velocity" or "effort".
-        extra: Takes the efforts of commands in effort mode.
+        extra: Takes the part, the stamp and the efforts of each command in effort mode.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class CommandTopics:
         traffic: Traffic,
         *,
         mode: Callable[[], str] = lambda: "position",
-        extra: Extra = lambda columns, efforts: None,
+        extra: Extra = lambda part, stamp, efforts: None,
     ) -> None:
         self._node, self._core, self._intake, self._traffic = node, core, intake, traffic
         self._mode, self._extra = mode, extra
@@ -81,14 +81,17 @@ class CommandTopics:
             return
         self._traffic.note(part.name, now - message.stamp)
         command = PartCommand(message.positions, message.stamp, message.names)
-        if self._mode() != "position":
-            command = self._by_mode(part, message, command)
-        self._intake.offer(part.name, sender, command, now)
-
-    def _by_mode(self, part: Part, message: NamedPositions, command: PartCommand) -> PartCommand:
-        """Return the command of a message that says velocities, or efforts besides."""
         mode = self._mode()
-        if mode == "velocity" and not message.positions and self._core.output is not None:
+        if mode == "velocity" and not message.positions:
+            command = self._integrated(part, message, command)
+        if self._intake.offer(part.name, sender, command, now) and mode == "effort":
+            self._take_efforts(part, message, now)
+
+    def _integrated(
+        self, part: Part, message: NamedPositions, command: PartCommand
+    ) -> PartCommand:
+        """Return the command of a message that says velocities alone."""
+        if self._core.output is not None:
             velocities = _ordered(part.joints, message.names, message.velocities)
             if velocities is not None:
                 commanded = self._core.output.of(part.name)
@@ -96,10 +99,18 @@ class CommandTopics:
                 bounded = np.minimum(np.maximum(velocities, -limit), limit)
                 wish = self._doors[part.name].position(bounded, message.stamp, commanded)
                 return PartCommand(wish, message.stamp)
-        if mode == "effort":
-            efforts = _ordered(part.joints, message.names, message.efforts)
-            self._extra(part.columns, np.zeros(len(part.joints)) if efforts is None else efforts)
         return command
+
+    def _take_efforts(self, part: Part, message: NamedPositions, now: float) -> None:
+        """Hand on the efforts of a message whose command was taken."""
+        size = len(part.joints)
+        efforts = _ordered(part.joints, message.names, message.efforts)
+        if efforts is None:
+            efforts = np.zeros(size)
+            if message.efforts:
+                subject = f"{part.name} efforts"
+                self._intake.refuse(Rule.WRONG_SHAPE, subject, len(message.efforts), size, now)
+        self._extra(part.name, message.stamp, efforts)
 
     def _on_twist(self, data: bytes, info: dict[str, Any]) -> None:
         if not self._node.is_active:

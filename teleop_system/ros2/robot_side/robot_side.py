@@ -43,7 +43,7 @@ class RobotSide:
         core: Its core.
         auto_engage: Take control by itself once somebody's inputs are fresh.
         mode: Tells the control mode: "position", "velocity" or "effort".
-        extra: Takes the efforts of commands in effort mode.
+        extra: Takes the part, the stamp and the efforts of each command in effort mode.
 
     Attributes:
         intake: The newest commands.
@@ -58,7 +58,7 @@ class RobotSide:
         *,
         auto_engage: bool,
         mode: Callable[[], str] = lambda: "position",
-        extra: Callable[[slice, NDArray[np.float64]], None] = lambda columns, efforts: None,
+        extra: Callable[[str, float, NDArray[np.float64]], None] = lambda *command: None,
     ) -> None:
         self._node, self._core, self._robot = node, core, robot
         self.intake = CommandIntake(core.safety.parts, node.settings.safety, self._name_of)

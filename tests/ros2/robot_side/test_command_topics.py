@@ -26,6 +26,7 @@ class Rig:
 
     def __init__(self) -> None:
         self.time, self.is_active, self.mode = 100.0, True, "position"
+        self.efforts: list[tuple[Any, ...]] = []
         self.callbacks: dict[str, Callable[[bytes, dict[str, Any]], None]] = {}
         self.parts = RobotParts(rby1())
         self.intake = CommandIntake(self.parts, SafetyConfig(), str)
@@ -33,7 +34,13 @@ class Rig:
             safety=types.SimpleNamespace(parts=self.parts), output=None
         )
         self.topics = CommandTopics(
-            self, rby1(), core, self.intake, Traffic(), mode=lambda: self.mode
+            self,
+            rby1(),
+            core,
+            self.intake,
+            Traffic(),
+            mode=lambda: self.mode,
+            extra=lambda *command: self.efforts.append(command),
         )
 
     def now(self) -> float:
@@ -96,3 +103,33 @@ def test_bytes_that_are_no_message_do_not_keep_the_part(rig: Rig) -> None:
     rig.send(TopicNames.BASE_CMD_VEL, b"\0\1\0\0junk", GARBLED)
     assert "wrong_shape: right_arm" in rig.causes() and "base" in rig.causes()
     assert rig.intake.owner(ARM) is None and rig.intake.owner("base") is None
+
+
+def test_efforts_go_with_the_command_that_they_came_with(rig: Rig) -> None:
+    rig.mode = "effort"
+    rig.send_arm(effort=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])
+    ((part, stamp, efforts),) = rig.efforts
+    assert (part, stamp) == (ARM, rig.intake.commands[ARM].timestamp)
+    assert efforts.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+    rig.mode = "position"
+    rig.send_arm(effort=[1e3] * 7)
+    assert len(rig.efforts) == 1
+
+
+@pytest.mark.parametrize(
+    "fields", [{"age": 100.0}, {"age": -1e6}, {"position": []}, {"position": [math.nan] * 7}]
+)
+def test_a_message_that_is_refused_has_no_efforts(rig: Rig, fields: dict[str, Any]) -> None:
+    rig.mode = "effort"
+    rig.send_arm(effort=[1e3] * 7, **fields)
+    assert rig.efforts == []
+
+
+@pytest.mark.parametrize("bad", [[1.0], [math.inf] * 7])
+def test_efforts_that_do_not_fit_are_a_cause_and_end_those_before(
+    rig: Rig, bad: list[float]
+) -> None:
+    rig.mode = "effort"
+    rig.send_arm(effort=bad)
+    assert "wrong_shape: right_arm efforts" in rig.causes()
+    assert not rig.efforts[-1][2].any()

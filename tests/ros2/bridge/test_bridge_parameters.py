@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When live parameters may be changed."""
+
+import pytest
+
+from teleop_system.runtime.engagement import EngagementStatus
+from teleop_system.runtime.engagement_table import EngagementState
+from teleop_system.simulators.ros2_bridge_parameters import differing, refusal
+
+_S = EngagementState
+
+
+@pytest.mark.parametrize("name", ["control_mode", "pid_p", "pid_i", "pid_d"])
+@pytest.mark.parametrize(
+    ("state", "following", "words"),
+    [
+        (_S.ESTOPPED, False, "emergency stop"),
+        (_S.ENGAGED, True, "disengage"),
+        (_S.ENGAGED, False, "disengage"),
+        (_S.HOMING, False, "disengage"),
+        (_S.READY, False, ""),
+    ],
+)
+def test_how_firmly_a_robot_holds_is_not_changed_while_it_must(
+    name: str, state: EngagementState, following: bool, words: str
+) -> None:
+    told = refusal([name], EngagementStatus(state, "", 0.0, following=following))
+    assert bool(told) == bool(words)
+    if words:
+        assert words in told and name in told
+
+
+def test_what_stays_as_it_is_is_no_change() -> None:
+    kept = {"control_mode": "effort", "pid_p": [-1.0], "pid_d": None}
+    assert differing(kept, {"control_mode": "effort", "pid_p": (-1.0,), "pid_d": []}) == []
+    assert differing(kept, {"control_mode": "position", "pid_p": [0.0]}) == [
+        "control_mode",
+        "pid_p",
+    ]
