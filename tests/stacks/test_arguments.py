@@ -43,7 +43,7 @@ def test_changes_to_the_configuration_are_collected() -> None:
         (["--robot"], "--robot needs a value"),
         (["--robot", "--camera"], "--robot needs a value"),
         (["rby1"], "'rby1' is no option of teleop_sim_full"),
-        (["--file", "walk.bvh"], "no option 'file'"),
+        (["--robot-node", "external"], "no option 'robot_node'"),
     ],
 )
 def test_what_is_no_option_is_an_error_that_helps(typed: list[str], said: str) -> None:
