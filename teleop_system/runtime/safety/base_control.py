@@ -54,6 +54,11 @@ class BaseControl:
         self._wish = STANDSTILL
         self._last = self._command = None
 
+    def come_to_rest(self) -> None:
+        """Take the base to stand, whatever it was last told."""
+        self._limiter.reset()
+        self._wish = STANDSTILL
+
     def update(
         self,
         wish: VelocityCommand | None,

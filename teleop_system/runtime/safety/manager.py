@@ -14,7 +14,7 @@ from teleop_system.runtime.causes import Rule, Severity
 from teleop_system.runtime.overruns import OverrunMonitor
 from teleop_system.runtime.safety.base_control import BaseControl
 from teleop_system.runtime.safety.cause_log import CauseLog
-from teleop_system.runtime.safety.config import SafetyConfig
+from teleop_system.runtime.safety.config import STANDSTILL_TIME, SafetyConfig
 from teleop_system.runtime.safety.guards.guards import Guards
 from teleop_system.runtime.safety.motion.limit_report import LimitReport
 from teleop_system.runtime.safety.motion.motion_state import MotionState
@@ -78,6 +78,7 @@ class SafetyManager:
         self._report = LimitReport(robot, self.parts.joints, self._speeds, config.lag)
         self._state: MotionState | None = None
         self._now: float | None = None
+        self._gap = 0.0
         self._estopped = False
         self._pressed = False
 
@@ -163,6 +164,8 @@ class SafetyManager:
         if stalled:
             # Without commands for so long, the robot has come to rest where it was sent.
             state = MotionState.at_rest(state.position)
+            if self._base is not None and self._gap > STANDSTILL_TIME:
+                self._base.come_to_rest()
         step = Step(self._trajectories, state, duration)
         for name, control in self._named_controls:
             command, is_engaged = commands.get(name), name in engaged
@@ -180,6 +183,13 @@ class SafetyManager:
             )
         self._state = state
         return self._output(state, velocity)
+
+    def come_to_rest(self) -> None:
+        """Take the robot to stand where it was sent, as after its commands were taken away."""
+        if self._state is not None:
+            self._state = MotionState.at_rest(self._state.position)
+        if self._base is not None:
+            self._base.come_to_rest()
 
     def _known_state(self) -> MotionState:
         if self._state is None:
@@ -202,7 +212,7 @@ class SafetyManager:
         if not (math.isfinite(now) and elapsed > 0.0):
             # Brake as if time went on: a broken clock must not keep anything moving.
             return period, False, Reason(Rule.TIME_ORDER, LOOP, elapsed, 0.0)
-        self._now = now
+        self._now, self._gap = now, elapsed
         late = elapsed - period
         cause = self._overruns.update(now - late, late, waited=late < 0.1 * period)
         reason = None

@@ -17,6 +17,8 @@ from teleop_system.robots.description import RobotDescription
 
 Array = NDArray[np.float64]
 
+PAUSE = 0.5
+"""Time in [s] without commands after which a base stands, as is promised."""
 RELATIVE = 1e-6
 """Part of a limit by which rounding may exceed it."""
 ROUNDING = 16 * np.finfo(np.float64).eps
@@ -129,15 +131,19 @@ class BaseOracle:
         self._steps: list[float] = []
         self._velocities: list[tuple[float, float]] = []
         self._now: float | None = None
+        self._ended: list[Violation] = []
 
     def start(self) -> None:
-        """Begin with a base that stands."""
+        """Begin a motion with a base that stands."""
         self._times, self._velocities, self._now = [0.0, 0.0], [(0.0, 0.0)] * 2, None
         self._steps = [self._period] * 2
 
     def add(self, now: float, linear: float, angular: float) -> None:
         """Record what was emitted in a cycle at time `now` [s]."""
         elapsed = self._period if self._now is None else now - self._now
+        if elapsed > PAUSE:  # It stands by now, and begins a new motion.
+            self._ended += self._judge()
+            self.start()
         self._steps.append(min(elapsed, self._period) if elapsed > 0.0 else self._period)
         self._times.append(now)
         self._velocities.append((linear, angular))
@@ -145,6 +151,11 @@ class BaseOracle:
 
     def violations(self) -> Iterator[Violation]:
         """Find everything that is not as promised."""
+        yield from self._ended
+        yield from self._judge()
+
+    def _judge(self) -> Iterator[Violation]:
+        """Find what is not as promised in the motion since the base last stood."""
         velocity = np.array(self._velocities)
         step = np.array(self._steps)[:, None]
         change = np.diff(velocity, axis=0) / step[1:]

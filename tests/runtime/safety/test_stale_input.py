@@ -135,3 +135,22 @@ def test_a_base_nobody_commands_any_more_brakes_although_others_are_commanded() 
     rig.run(0.3)
     speeds = [output.base.linear_x for output in rig.outputs[-21:]]
     assert all(later < earlier for earlier, later in itertools.pairwise(speeds))
+
+
+@pytest.mark.parametrize("gap", [0.51, 10.0])
+def test_a_base_does_not_take_up_an_old_speed_after_a_pause(gap: float) -> None:
+    rig = moving_rig()
+    assert rig.outputs[-1].base.linear_x > 0.4
+    rig.now += gap
+    rig.engaged = set()
+    rig.silent = {*rig.parts, "base"}
+    for _ in range(50):
+        assert rig.cycle().base.linear_x == 0.0
+
+
+def test_a_base_whose_commands_were_taken_away_starts_from_rest() -> None:
+    rig = moving_rig()
+    rig.manager.come_to_rest()
+    rig.engaged = set()
+    rig.silent = {*rig.parts, "base"}
+    assert rig.cycle().base.linear_x == 0.0
