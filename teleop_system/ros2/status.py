@@ -2,17 +2,23 @@
 """What a node says about itself on the status topic, and what others read there."""
 
 import enum
+import logging
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.serialization import deserialize_message
 
 from teleop_system.runtime.causes import Cause, Severity
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
 
+logger = logging.getLogger(__name__)
+
+UNREADABLE = (rclpy_implementation.RMWError, UnicodeDecodeError, MemoryError)
+"""What bytes raise that are no message."""
 ROBOT = "teleop/robot"
 """Name under which the robot's side reports; it alone knows who may move the robot."""
 LONGEST_SILENCE = 1.0
@@ -146,7 +152,13 @@ class StatusListener:
         # Most reports are somebody else's, and reading one costs more than looking for a name.
         if not any(name in data for name in self._bytes):
             return
-        for report in from_message(deserialize_message(data, DiagnosticArray)):
+        try:
+            reports = tuple(from_message(deserialize_message(data, DiagnosticArray)))
+        except UNREADABLE as error:
+            # Anybody may send anything; it must not end those who listen.
+            logger.debug("a status that is none was left out: %s", error)
+            return
+        for report in reports:
             if self._wants(report.name):
                 self._heard[report.name] = (self._node.steady(), report)
                 if self._on_report is not None:

@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 import rclpy
+from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64
 from typing_extensions import override
 
@@ -25,7 +27,7 @@ from teleop_system.ros2.status import (
 )
 from teleop_system.ros2.teleop_node import TeleopNode
 from teleop_system.runtime.causes import Cause, Rule, Severity
-from teleop_system.utils.ros2_helpers import QoSPreset
+from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
 from tests.stacks.supervisor.stacks_of_samples import wait_until
 
 PATIENCE = 10.0
@@ -228,3 +230,30 @@ def test_a_destroyed_node_leaves_the_graph_at_once(run: Callable[..., Counter]) 
         assert node.trigger_configure() == SUCCESS
         node.destroy_node()
         wait_until(lambda: "leaving" not in watcher.get_node_names(), PATIENCE)
+
+
+def test_a_status_that_is_none_does_not_end_who_listens(run: Callable[..., Counter]) -> None:
+    heard: list[StatusReport] = []
+    node = run("listening")
+    listener = StatusListener(node, ("teleop/",), heard.append)
+    sender = run("sending").create_publisher(
+        DiagnosticArray, node.topic(TopicNames.STATUS), get_qos_profile(QoSPreset.STATUS)
+    )
+    good = serialize_message(to_message([StatusReport("teleop/robot")], Time()))
+    executor = LeanExecutor()
+    executor.add_node(node)
+    wait_until(lambda: sender.get_subscription_count() > 0, PATIENCE)
+    no_name = good.replace(b"rob", b"\xff\xfe\xfd")
+    for data in (b"\x00\x01\x00\x00teleop/" + b"\xff" * 40, good[:-9], no_name):
+        sender.publish(data)
+        executor.turn(0.2)
+
+    def is_heard() -> bool:
+        executor.turn(0.1)
+        return any(report.name == "teleop/robot" for report in heard)
+
+    assert not is_heard()
+    sender.publish(good)
+    wait_until(is_heard, PATIENCE)
+    executor.shutdown()
+    node.destroy_subscription(listener.subscription)
