@@ -103,6 +103,12 @@ class RobotCore:
         return self.status.following
 
     @property
+    def is_estopped(self) -> bool:
+        """Whether an emergency stop is latched, also one that no cycle has met yet."""
+        latched = self._was_estopped or self.safety.estopped
+        return latched or self.status.state is _S.ESTOPPED
+
+    @property
     def is_resting(self) -> bool:
         """Whether nobody moves the robot, and all that was sent last has come to rest."""
         output = self.output
@@ -117,11 +123,17 @@ class RobotCore:
 
         For a robot that was put somewhere else, as when a simulation starts over.
         """
+        latched = self.is_estopped
         self.output = None
         self.causes = ()
         self._begin_anew()
+        self._was_estopped = latched
         self.side.measured_at = -math.inf
         self._must_reset = True
+
+    def come_to_rest(self) -> None:
+        """Take the robot to stand still, as one does whose commands have been taken away."""
+        self.safety.come_to_rest()
 
     def latch_estop(self) -> None:
         """Begin stopped, as after a restart of a robot whose emergency stop was latched."""
@@ -261,8 +273,11 @@ class RobotCore:
         elif status.motion is MotionSource.SYSTEM:
             commands = self._preparation.wishes(status.state, self.side.positions, now)
             engaged = self._everything
+        # Either of the two may have been told alone: before the robot's state was known, or by
+        # whoever latches a stop that was there before a restart.
+        stopped = asked.estop or status.state is _S.ESTOPPED
         try:
-            return self.safety.update(commands, base, now=now, engaged=engaged, estop=asked.estop)
+            return self.safety.update(commands, base, now=now, engaged=engaged, estop=stopped)
         except InvalidJointStateError:
             return None  # Nobody has told it yet where the robot is.
 

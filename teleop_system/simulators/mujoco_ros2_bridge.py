@@ -138,11 +138,9 @@ class MuJoCoBridge(TeleopNode):
             self._viewer = self.resources.enter_context(interactive_viewer(simulator))
 
     def _close_robot(self) -> None:
-        self._was_estopped = self._core_is_estopped()
+        if self._side is not None:  # Otherwise it was not opened, and the latch is as it was.
+            self._was_estopped = self._core.is_estopped or self._robot.requests.asks_for_estop
         self._side = None
-
-    def _core_is_estopped(self) -> bool:
-        return self._side is not None and self._core.status.state.value == "estopped"
 
     @override
     def activate(self) -> None:
@@ -157,6 +155,13 @@ class MuJoCoBridge(TeleopNode):
         if self._side is not None:
             self._robot.let_go("the robot was deactivated")
             self._side.halt()
+            self._core.come_to_rest()
+
+    @override
+    def destroy_node(self) -> None:
+        super().destroy_node()
+        if hasattr(self, "_robot"):
+            self._robot.end()
 
     @override
     def report(self) -> StatusReport:

@@ -2,6 +2,7 @@
 """The robot's half of the wiring: engagement, preparation, safety, and what reaches the robot."""
 
 import numpy as np
+import pytest
 
 from teleop_system.runtime.causes import Rule
 from teleop_system.runtime.engagement_table import EngagementState
@@ -158,3 +159,26 @@ def test_why_nobody_can_take_control_is_told_in_words() -> None:
     assert rig.core.refusal(inputs_fresh=True) == ""
     rig.cycle(estop=True)
     assert "emergency stop" in rig.core.refusal(inputs_fresh=True)
+
+
+@pytest.mark.parametrize("cycles", [0, 1, 100])
+def test_a_stop_that_was_there_before_survives_further_restarts(cycles: int) -> None:
+    rig = CoreRig()
+    rig.core.latch_estop()
+    for _ in range(cycles):
+        rig.cycle()
+    assert rig.core.is_estopped
+    rig.core.restart()
+    assert rig.core.is_estopped
+    rig.run(1.0)
+    assert rig.state is _S.ESTOPPED
+
+
+def test_a_stop_while_the_robot_s_place_is_unknown_survives_a_restart() -> None:
+    rig = CoreRig()
+    rig.engage()
+    rig.core.restart()
+    rig.cycle(estop=True)
+    rig.core.restart()
+    rig.run(1.0)
+    assert rig.state is _S.ESTOPPED

@@ -11,6 +11,7 @@ from std_msgs.msg import Bool
 
 from teleop_system.robots import RobotDescription
 from teleop_system.ros2.robot_side.command_topics import CommandTopics
+from teleop_system.ros2.robot_side.estop_memory import EstopMemory
 from teleop_system.ros2.robot_side.services import RobotServices
 from teleop_system.ros2.robot_side.tool_doors import ToolDoors
 from teleop_system.ros2.robot_side.traffic import Traffic
@@ -77,6 +78,10 @@ class RobotSide:
         node.resources.callback(node.destroy_subscription, listener.subscription)
         self._causes: dict[tuple[str, str], Cause] = {}
         self._shown: tuple[object, ...] = ()
+        self._memory = EstopMemory(node)
+        if self._memory.is_latched:
+            node.get_logger().warning("begins stopped, as the process before it ended")
+            core.latch_estop()
         self._lets_go = False
 
     def begin_anew(self) -> None:
@@ -84,6 +89,10 @@ class RobotSide:
         self.let_go("the robot began anew")
         self.intake.clear()
         self._lets_go = True
+
+    def end(self) -> None:
+        """End for good, and as one should: who comes next finds nothing latched."""
+        self._memory.keep(False)
 
     def let_go(self, reason: str) -> None:
         """Drop what other tools asked for, and tell those who wait why."""
@@ -181,6 +190,7 @@ class RobotSide:
         shown = (status.state, status.following)
         if shown != self._shown:
             if not self._shown or self._shown[0] is not status.state:
+                self._memory.keep(self._core.is_estopped)
                 self._node.get_logger().info(f"{status.state.value}: {status.reason}")
             self._shown = shown
             self._node.publish_status()

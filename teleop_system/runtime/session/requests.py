@@ -75,6 +75,12 @@ class RequestBox:
             if wishes.get("disengage"):
                 self._auto_engage = False
 
+    @property
+    def asks_for_estop(self) -> bool:
+        """Whether an emergency stop is pressed that no tick has taken yet."""
+        with self._lock:
+            return self._next.estop or self._held.estop
+
     def take(self, *, ready: bool) -> Requests:
         """Return what is asked for in this tick.
 

@@ -9,7 +9,7 @@ from nav_msgs.msg import Odometry
 
 from teleop_system.utils.ros2_helpers import TopicNames
 from tests.ros2.bridge import command_source
-from tests.ros2.bridge.rig import BridgeRig
+from tests.ros2.bridge.rig import BridgeRig, running_bridge
 from tests.ros2.harness import Ear, NodeProcess
 
 STILL = 1e-4
@@ -75,13 +75,48 @@ def test_an_emergency_stop_survives_cleanup_and_holds_under_power(bridge: Bridge
         assert taken < 1.0
         held = bridge.elbow()
         assert abs(held - bridge.elbow(bridge.targets)) < 0.05
-    for transition in ("deactivate", "cleanup", "configure", "activate"):
-        assert bridge.bench.transition(bridge.name, transition)
+    ways = (
+        ("deactivate", "cleanup", "configure", "activate"),
+        ("deactivate", "cleanup", "configure", "cleanup", "configure", "activate"),
+    )
+    for way in ways:
+        for transition in way:
+            assert bridge.bench.transition(bridge.name, transition)
+        bridge.bench.wait_for_state("estopped")
+    assert bridge.bench.trigger(TopicNames.SIMULATION_RESET).success
+    time.sleep(0.3)
     bridge.bench.wait_for_state("estopped")
     assert bridge.bench.trigger(TopicNames.RESET_ESTOP).success
     bridge.bench.wait_for_state("syncing")
     bridge.bench.trigger(TopicNames.ENGAGE)  # After a stop not even homing moves it unasked.
     bridge.bench.wait_for_state("ready")
+
+
+def test_a_stop_pressed_while_the_robot_is_inactive_is_not_forgotten(bridge: BridgeRig) -> None:
+    bridge.bench.wait_for_state("ready")
+    assert bridge.bench.transition(bridge.name, "deactivate")
+    assert bridge.bench.trigger(TopicNames.ESTOP).success
+    for transition in ("cleanup", "configure", "activate"):
+        assert bridge.bench.transition(bridge.name, transition)
+    bridge.bench.wait_for_state("estopped")
+    assert bridge.bench.trigger(TopicNames.RESET_ESTOP).success
+    bridge.bench.wait_for_state("syncing")
+    bridge.bench.trigger(TopicNames.ENGAGE)
+    bridge.bench.wait_for_state("ready")
+
+
+def test_a_bridge_that_is_killed_while_stopped_begins_stopped_and_one_that_ends_does_not() -> None:
+    states = {}
+    for life, goal in (("killed", "estopped"), ("ended", "estopped"), ("new", "ready")):
+        with running_bridge("mortal", f"{life}_bridge") as rig:
+            if life == "killed":
+                rig.bench.wait_for_state("ready")
+                assert rig.bench.trigger(TopicNames.ESTOP).success
+            rig.bench.wait_for_state(goal)
+            states[life] = rig.bench.value("state")
+            if life == "killed":
+                rig.process.kill()
+    assert states == {"killed": "estopped", "ended": "estopped", "new": "ready"}
 
 
 def test_the_death_of_a_source_stops_arm_and_base_by_themselves(
