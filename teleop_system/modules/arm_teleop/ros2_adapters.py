@@ -12,14 +12,14 @@ from teleop_system.interfaces import ArmSide, IMasterTracker, ISlaveArm, Pose6D,
 from teleop_system.robots import Chain
 from teleop_system.ros2.cdr import StampedCodec
 from teleop_system.ros2.joint_topics import JointFeed, JointsOverTopics
-from teleop_system.ros2.sample_topic import SampleTopic
+from teleop_system.ros2.pose_topic import PoseTopic
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
 
 ROOM = "map"
 """Frame of the trackers' poses: x forward, y left, z up, fixed in the operator's room."""
 
 
-class TrackerTopic(SampleTopic[Pose6D], IMasterTracker):
+class TrackerTopic(PoseTopic):
     """A `PoseStamped` topic, seen as an `IMasterTracker`.
 
     Args:
@@ -31,36 +31,8 @@ class TrackerTopic(SampleTopic[Pose6D], IMasterTracker):
     def __init__(
         self, node: Any, role: TrackerRole, on_sample: Callable[[str], None] | None = None
     ) -> None:
-        super().__init__(
-            node,
-            PoseStamped,
-            TopicNames.tracker(role),
-            read_pose,
-            subject=role.value,
-            on_sample=on_sample,
-        )
-        self._role = role
-
-    @override
-    def initialize(self) -> bool:
-        self.open()
-        return True
-
-    @override
-    def get_pose(self) -> Pose6D:
-        return self.latest if self.latest is not None else Pose6D.lost(self._node.now())
-
-    @override
-    def is_connected(self) -> bool:
-        return self.is_open
-
-    @override
-    def get_role(self) -> TrackerRole:
-        return self._role
-
-    @override
-    def shutdown(self) -> None:
-        self.close()
+        topic = TopicNames.tracker(role)
+        super().__init__(node, role, PoseStamped, topic, read_pose, on_sample=on_sample)
 
 
 class TrackerPublisher:

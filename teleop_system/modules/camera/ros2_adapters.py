@@ -6,19 +6,18 @@ from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import QuaternionStamped
-from typing_extensions import override
 
 from teleop_system.interfaces import IMasterTracker, Pose6D, TrackerRole
 from teleop_system.ros2.cdr import StampedCodec
 from teleop_system.ros2.joint_topics import JointWriter
-from teleop_system.ros2.sample_topic import SampleTopic
+from teleop_system.ros2.pose_topic import PoseTopic
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
 
 ROOM = "map"
 """Frame of the orientation: x forward, y left, z up, fixed in the operator's room."""
 
 
-class HeadOrientationTopic(SampleTopic[Pose6D], IMasterTracker):
+class HeadOrientationTopic(PoseTopic):
     """A `QuaternionStamped` topic, seen as the tracker of a head that stays at the origin.
 
     Args:
@@ -29,33 +28,12 @@ class HeadOrientationTopic(SampleTopic[Pose6D], IMasterTracker):
     def __init__(self, node: Any, on_sample: Callable[[str], None] | None = None) -> None:
         super().__init__(
             node,
+            TrackerRole.HEAD,
             QuaternionStamped,
             TopicNames.HMD_ORIENTATION,
             read_orientation,
-            subject=TrackerRole.HEAD.value,
             on_sample=on_sample,
         )
-
-    @override
-    def initialize(self) -> bool:
-        self.open()
-        return True
-
-    @override
-    def get_pose(self) -> Pose6D:
-        return self.latest if self.latest is not None else Pose6D.lost(self._node.now())
-
-    @override
-    def is_connected(self) -> bool:
-        return self.is_open
-
-    @override
-    def get_role(self) -> TrackerRole:
-        return TrackerRole.HEAD
-
-    @override
-    def shutdown(self) -> None:
-        self.close()
 
 
 class HeadPublisher:
