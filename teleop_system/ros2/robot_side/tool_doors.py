@@ -15,7 +15,7 @@ from teleop_system.robots import RobotDescription
 from teleop_system.ros2.robot_side.part_topics import trajectory_topics
 from teleop_system.runtime.causes import Rule
 from teleop_system.runtime.intake import CommandIntake, Trajectory, TrajectoryPlayer
-from teleop_system.runtime.intake.trajectory import SETTLING_TIME
+from teleop_system.runtime.intake.trajectory import SETTLING_TIME, start_fault
 from teleop_system.runtime.robot_core import RobotCore
 from teleop_system.runtime.safety import Part, PartCommand
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
@@ -114,14 +114,23 @@ class ToolDoors:
         try:
             trajectory = read_trajectory(part, message)
         except InvalidJointStateError as error:
-            self._node.get_logger().warning(
-                f"trajectory of {part.name} refused: {error}", throttle_duration_sec=1.0
-            )
+            self._warn(part, str(error))
             count = len(message.joint_names)
             subject = f"{part.name} trajectory"
             self._intake.refuse(Rule.WRONG_SHAPE, subject, count, len(part.joints), now)
             return
-        self.play(part.name, trajectory, sender, seconds(message.header.stamp) or None)
+        begins_at = seconds(message.header.stamp) or None
+        if (found := start_fault(part.name, begins_at, now)) is not None:
+            fault, words = found
+            self._warn(part, words)
+            self._intake.refuse(*fault, now)
+            return
+        self.play(part.name, trajectory, sender, begins_at)
+
+    def _warn(self, part: Part, words: str) -> None:
+        self._node.get_logger().warning(
+            f"trajectory of {part.name} refused: {words}", throttle_duration_sec=1.0
+        )
 
     def _on_positions(self, message: Float64MultiArray, info: dict[str, Any]) -> None:
         if not self._node.is_active:

@@ -16,7 +16,8 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from teleop_system.exceptions import InvalidJointStateError
 from teleop_system.ros2.robot_side.tool_doors import ToolDoors, read_trajectory, seconds
-from teleop_system.runtime.intake.trajectory import SETTLING_TIME
+from teleop_system.runtime.causes import Rule
+from teleop_system.runtime.intake.trajectory import SETTLING_TIME, start_fault
 from teleop_system.runtime.intake.trajectory_goal import (
     GOAL_TOLERANCE,
     Outcome,
@@ -141,9 +142,10 @@ class TrajectoryAction:
         except InvalidJointStateError as error:
             return Verdict(Outcome.REFUSED, str(error))
         begins_at = seconds(request.trajectory.header.stamp) or None
-        late = self._node.now() - (begins_at or np.inf) - trajectory.duration
-        if late > 0.0:
-            return Verdict(Outcome.TOO_OLD, f"it should have ended {late:.2f} s ago")
+        if (found := start_fault(part.name, begins_at, self._node.now())) is not None:
+            fault, words = found
+            is_old = fault.rule is Rule.STALE
+            return Verdict(Outcome.TOO_OLD if is_old else Outcome.REFUSED, words)
         self.stop("a newer goal replaced it")
         settling = seconds(request.goal_time_tolerance)
         settling = settling if settling > 0.0 else SETTLING_TIME

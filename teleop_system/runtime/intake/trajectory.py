@@ -9,11 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.exceptions import InvalidJointStateError
+from teleop_system.runtime.causes import Rule
+from teleop_system.runtime.safety.command_check import Fault
 
 Array = NDArray[np.float64]
 
 LONGEST_WAIT = 0.3
 """How long in [s] a trajectory waits for somebody to take control before it is dropped."""
+FURTHEST_START = 1.0
+"""How far ahead in [s] a trajectory may say that it begins: a sender may be gone by then."""
+OLDEST_START = 0.5
+"""How long ago in [s] a trajectory may say that it began. It is played from its start all the
+same, so that of an older one would be a motion that nobody asks for any more."""
 SETTLING_TIME = 1.0
 """How long in [s] after its end the last point is still asked for, as limits may delay it."""
 
@@ -168,6 +175,28 @@ class TrajectoryPlayer:
         if elapsed > trajectory.duration + self._settling:
             self.cancel()
         return trajectory.sample(elapsed, self._start)
+
+
+def start_fault(part: str, begins_at: float | None, now: float) -> tuple[Fault, str] | None:
+    """Return what is wrong with the start of a trajectory, and in words; None where it is good.
+
+    Args:
+        part: Name of the part that it is for.
+        begins_at: When it says that it begins in [s]; None for at once, which is always good.
+        now: Time in [s].
+    """
+    if begins_at is None:
+        return None
+    ahead = begins_at - now
+    if ahead > FURTHEST_START:
+        words = f"it begins {ahead:.2f} s ahead, but at most {FURTHEST_START:g} s are waited"
+        return Fault(Rule.TIME_ORDER, f"{part} trajectory", ahead, FURTHEST_START), words
+    if not -ahead <= OLDEST_START:
+        words = (
+            f"it should have begun {-ahead:.2f} s ago, but at most {OLDEST_START:g} s are made up"
+        )
+        return Fault(Rule.STALE, f"{part} trajectory", -ahead, OLDEST_START), words
+    return None
 
 
 def _table(name: str, rows: Sequence[Sequence[float]], width: int) -> Array:

@@ -31,7 +31,7 @@ class Outcome(enum.Enum):
     WRONG_JOINTS = "wrong joints"
     """It names other joints than those of the part."""
     TOO_OLD = "too old"
-    """It should have ended before it came."""
+    """It should have begun long before it came."""
     LEFT_PATH = "left its path"
     """The robot stopped following, or strayed further than the goal allows."""
     MISSED = "missed"

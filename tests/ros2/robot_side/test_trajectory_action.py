@@ -173,7 +173,14 @@ def test_a_goal_that_cannot_be_played_is_answered_at_once(robot: Robot) -> None:
     assert "plan from where the robot is" in words
     old = Handle((1.0, 0.5))
     old.request.trajectory.header.stamp.sec = 90
-    assert refused(robot, old) == (Result.OLD_HEADER_TIMESTAMP, "it should have ended 9.00 s ago")
+    code, words = refused(robot, old)
+    assert code == Result.OLD_HEADER_TIMESTAMP
+    assert "it should have begun 10.00 s ago" in words
+    early = Handle((1.0, 0.5))
+    early.request.trajectory.header.stamp.sec = 130
+    code, words = refused(robot, early)
+    assert code == Result.INVALID_GOAL
+    assert "it begins 30.00 s ahead, but at most 1 s" in words
     robot.taken_by = "/somebody"
     assert refused(robot, Handle((1.0, 0.5))) == (
         Result.INVALID_GOAL,
