@@ -2,6 +2,7 @@
 """The command topics of a robot: by name, by sender, and never past the safety manager."""
 
 import functools
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from teleop_system.interfaces import VelocityCommand
 from teleop_system.robots import RobotDescription
 from teleop_system.ros2.cdr import JointStateCodec, NamedPositions, TwistCodec
 from teleop_system.ros2.robot_side.part_topics import command_topics
+from teleop_system.ros2.robot_side.source_stamps import SourceStamps
 from teleop_system.ros2.robot_side.traffic import Traffic
 from teleop_system.runtime.causes import Rule
 from teleop_system.runtime.intake import CommandIntake, VelocityDoor
@@ -38,6 +40,7 @@ class CommandTopics:
         traffic: Counts what comes, and how old it is.
         mode: Tells the control mode: "position", "velocity" or "effort".
         extra: Takes the part, the stamp and the efforts of each command in effort mode.
+        wall: Returns the wall's time in [ns].
     """
 
     def __init__(
@@ -50,11 +53,12 @@ class CommandTopics:
         *,
         mode: Callable[[], str] = lambda: "position",
         extra: Extra = lambda part, stamp, efforts: None,
+        wall: Callable[[], int] = time.time_ns,
     ) -> None:
         self._node, self._core, self._intake, self._traffic = node, core, intake, traffic
         self._mode, self._extra = mode, extra
         self._doors = {part: VelocityDoor() for part in core.safety.parts}
-        self._twist = TwistCodec()
+        self._twist, self._twist_stamps = TwistCodec(), SourceStamps(wall)
         self.topics = command_topics(robot, core.safety.parts)
         for part, topic in self.topics.items():
             callback = functools.partial(self._on_joints, core.safety.parts[part])
@@ -120,8 +124,7 @@ class CommandTopics:
             return
         try:
             x, y, _, _, _, yaw = self._twist.decode(data)
-            # The message has no stamp, so its arrival has to do.
-            velocity = VelocityCommand(x, y, yaw, now)
+            velocity = VelocityCommand(x, y, yaw, self._twist_stamps.stamp(info, now))
         except InvalidValueError:
             self._intake.refuse(Rule.NON_FINITE, BASE, float("nan"), 0.0, now)
             return

@@ -13,6 +13,7 @@ from trajectory_msgs.msg import JointTrajectory
 from teleop_system.exceptions import InvalidJointStateError
 from teleop_system.robots import RobotDescription
 from teleop_system.ros2.robot_side.part_topics import trajectory_topics
+from teleop_system.ros2.robot_side.source_stamps import SourceStamps
 from teleop_system.runtime.causes import Rule
 from teleop_system.runtime.intake import CommandIntake, Trajectory, TrajectoryPlayer
 from teleop_system.runtime.intake.trajectory import SETTLING_TIME, start_fault
@@ -35,6 +36,7 @@ class ToolDoors:
         self, node: Any, robot: RobotDescription, core: RobotCore, intake: CommandIntake
     ) -> None:
         self._node, self._core, self._intake = node, core, intake
+        self._stamps = SourceStamps()
         self._players: dict[str, tuple[TrajectoryPlayer, Hashable]] = {}
         self.topics = trajectory_topics(robot, core.safety.parts)
         for part, topic in self.topics.items():
@@ -145,8 +147,9 @@ class ToolDoors:
         if not np.isfinite(values).all():
             self._intake.refuse(Rule.NON_FINITE, "joint_positions", math.nan, 0.0, now)
             return
+        stamp = self._stamps.stamp(info, now)
         for name, part in parts.items():
-            self._intake.offer(name, sender, PartCommand(values[part.columns], now), now)
+            self._intake.offer(name, sender, PartCommand(values[part.columns], stamp), now)
 
 
 def read_trajectory(part: Part, message: JointTrajectory) -> Trajectory:

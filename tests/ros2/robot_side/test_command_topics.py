@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from geometry_msgs.msg import Twist
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
@@ -18,6 +19,7 @@ from teleop_system.utils.ros2_helpers import TopicNames
 from tests.runtime.robot_cores import rby1
 
 ARM = "right_arm"
+WALL = 2_000_000_000_000_000_000
 GARBLED, OPERATOR = b"garbled", b"operator"
 
 
@@ -41,6 +43,7 @@ class Rig:
             Traffic(),
             mode=lambda: self.mode,
             extra=lambda *command: self.efforts.append(command),
+            wall=lambda: WALL,
         )
 
     def now(self) -> float:
@@ -49,8 +52,11 @@ class Rig:
     def subscribe(self, kind: Any, topic: str, callback: Any, *others: Any, **more: Any) -> None:
         self.callbacks[topic] = callback
 
-    def send(self, topic: str, data: bytes, sender: bytes = OPERATOR) -> None:
-        self.callbacks[topic](data, {"publisher_gid": {"data": sender}})
+    def send(self, topic: str, data: bytes, sender: bytes = OPERATOR, delay: float = 0.0) -> None:
+        """Deliver a message `delay` [s] after it was published."""
+        source = WALL - round(1e9 * delay)
+        info = {"publisher_gid": {"data": sender}, "source_timestamp": source}
+        self.callbacks[topic](data, info)
 
     def send_arm(self, sender: bytes = OPERATOR, age: float = 0.0, **fields: Any) -> None:
         """Send a message for the right arm, which is `age` [s] old."""
@@ -133,3 +139,20 @@ def test_efforts_that_do_not_fit_are_a_cause_and_end_those_before(
     rig.send_arm(effort=bad)
     assert "wrong_shape: right_arm efforts" in rig.causes()
     assert not rig.efforts[-1][2].any()
+
+
+def test_a_velocity_is_as_old_as_its_way_was_long(rig: Rig) -> None:
+    twist = serialize_message(Twist())
+    rig.send(TopicNames.BASE_CMD_VEL, twist, delay=0.04)
+    assert rig.intake.base is not None
+    assert rig.time - rig.intake.base.timestamp == pytest.approx(0.04)
+
+
+def test_a_velocity_that_a_slow_link_delivers_late_is_not_followed(rig: Rig) -> None:
+    twist = serialize_message(Twist())
+    for _ in range(5):
+        rig.send(TopicNames.BASE_CMD_VEL, twist, delay=1.0)
+        rig.time += 0.02
+    assert rig.intake.base is None
+    assert "stale: base" in rig.causes()
+    assert rig.intake.owner("base") is None
