@@ -45,6 +45,8 @@ def finite_number(value: float, name: str, error: type[InvalidValueError]) -> fl
         number = float(value)
     except (TypeError, ValueError) as reason:
         raise error(f"{name} needs a number, got {value!r}") from reason
+    except OverflowError as reason:
+        raise error(f"{name} needs a finite number, got an integer beyond them") from reason
     if not math.isfinite(number):
         raise error(f"{name} needs a finite number, got {number}")
     return number

@@ -189,6 +189,8 @@ def test_a_velocity_command_is_zero_by_default_and_finite_always() -> None:
     assert VelocityCommand() == VelocityCommand(0.0, 0.0, 0.0, 0.0)
     with pytest.raises(InvalidValueError, match="angular_z"):
         VelocityCommand(angular_z=float("nan"))
+    with pytest.raises(InvalidValueError, match="linear_x"):
+        VelocityCommand(10**400)
 
 
 def test_a_frame_has_the_default_size_of_the_contract() -> None:

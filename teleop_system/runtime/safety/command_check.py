@@ -40,19 +40,21 @@ class CommandCheck:
     def read(self, command: PartCommand) -> Array | Fault:
         """Return finite positions in the part's order, or why a command has none."""
         name, size = self._part.name, len(self._part.joints)
-        stamp = command.timestamp
-        if not isinstance(stamp, (int, float)) or not isfinite(stamp):
+        if not _is_time(command.timestamp):
             return Fault(Rule.NON_FINITE, f"{name} time stamp", math.nan, 0.0)
         try:
             positions = np.asarray(command.positions, dtype=np.float64)
         except (TypeError, ValueError):
             return Fault(Rule.WRONG_SHAPE, name, math.nan, size)
+        except OverflowError:  # An integer that is larger than every number.
+            return Fault(Rule.NON_FINITE, name, math.inf, 0.0)
         if positions.shape != self._shape:
             return Fault(Rule.WRONG_SHAPE, name, positions.size, size)
         if command.names is not None:
             order = self._order(command.names)
             if order is None:
-                return Fault(Rule.WRONG_SHAPE, f"{name} names", len(command.names), size)
+                count = len(command.names) if hasattr(command.names, "__len__") else math.nan
+                return Fault(Rule.WRONG_SHAPE, f"{name} names", count, size)
             positions = positions[order]
         if not all(map(isfinite, positions.tolist())):
             first = int(np.flatnonzero(~np.isfinite(positions))[0])
@@ -70,3 +72,10 @@ class CommandCheck:
             order = np.array([key.index(joint) for joint in self._part.joints])
             self._orders[key] = order
         return order
+
+
+def _is_time(stamp: object) -> bool:
+    try:
+        return isinstance(stamp, (int, float)) and isfinite(stamp)
+    except OverflowError:
+        return False

@@ -18,6 +18,18 @@ BAD: dict[str, tuple[Callable[[float], PartCommand], Rule]] = {
     "a NaN": (lambda now: PartCommand([0.1, float("nan")], now), Rule.NON_FINITE),
     "an infinity": (lambda now: PartCommand([float("inf"), 0.1], now), Rule.NON_FINITE),
     "a stamp that is NaN": (lambda now: PartCommand([0.1, 0.1], float("nan")), Rule.NON_FINITE),
+    "an integer beyond all numbers": (
+        lambda now: PartCommand([10**400, 0], now),
+        Rule.NON_FINITE,
+    ),
+    "a stamp beyond all numbers": (
+        lambda now: PartCommand([0.1, 0.1], 10**400),
+        Rule.NON_FINITE,
+    ),
+    "names that are none": (
+        lambda now: PartCommand([0.1, 0.1], now, 5),  # type: ignore[arg-type]
+        Rule.WRONG_SHAPE,
+    ),
     "no number": (lambda now: PartCommand(["a", "b"], now), Rule.WRONG_SHAPE),
     "nothing": (lambda now: PartCommand([], now), Rule.WRONG_SHAPE),
     "one position too few": (lambda now: PartCommand([0.1], now), Rule.WRONG_SHAPE),
