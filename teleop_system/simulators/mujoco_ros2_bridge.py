@@ -23,6 +23,7 @@ from teleop_system.ros2.robot_side import RobotSide
 from teleop_system.ros2.status import Level, StatusReport
 from teleop_system.ros2.teleop_node import TeleopNode, run_node
 from teleop_system.runtime.driven_side import DrivenSide
+from teleop_system.runtime.engagement import MotionSource
 from teleop_system.runtime.pacing import Pacer
 from teleop_system.runtime.robot_core import RobotCore
 from teleop_system.runtime.scheduler import Scheduler, Tick
@@ -262,10 +263,15 @@ class MuJoCoBridge(TeleopNode):
         values = {change.name: change.value for change in changes if change.name in _LIVE}
         kept = {name: self.get_parameter(name).value for name in _LIVE} if values else {}
         changed = parameters.differing(kept, values)
-        if not changed or self._side is None:
+        if not changed:
             return SetParametersResult(successful=True)
-        if reason := parameters.refusal(changed, self._core.status):
+        motion, estopped = MotionSource.NOBODY, self._was_estopped
+        if self._side is not None:
+            motion, estopped = self._core.status.motion, self._core.is_estopped
+        if reason := parameters.refusal(changed, motion, estopped=estopped):
             return SetParametersResult(successful=False, reason=reason)
+        if self._side is None:
+            return SetParametersResult(successful=True)
         try:
             self._apply(self._side, {**kept, **values})
         except TeleopError as error:

@@ -8,8 +8,7 @@ from typing import Any
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, ParameterType
 
 from teleop_system.runtime.driven_side import MODES
-from teleop_system.runtime.engagement import EngagementStatus, MotionSource
-from teleop_system.runtime.engagement_table import EngagementState
+from teleop_system.runtime.engagement import MotionSource
 from teleop_system.utils.validators import require_choice
 
 PACES = ("real_time", "fast", "stepped")
@@ -113,16 +112,21 @@ def differing(kept: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
     return [name for name, value in wanted.items() if plain(kept[name]) != plain(value)]
 
 
-def refusal(changes: Sequence[str], status: EngagementStatus) -> str:
+def refusal(changes: Sequence[str], motion: MotionSource, *, estopped: bool) -> str:
     """Return why live parameters cannot be changed now; empty where they can.
 
     They decide how firmly the robot holds its position, so nobody may turn them while somebody has
-    control of it, or while it has to hold after an emergency stop.
+    control of it, or while it has to hold after an emergency stop, whatever became of the node.
+
+    Args:
+        changes: The names of those that should be changed.
+        motion: Who moves the robot.
+        estopped: Whether the emergency stop is latched.
     """
     names = ", ".join(changes)
-    if status.state is EngagementState.ESTOPPED:
+    if estopped:
         return f"{names} cannot be changed while the emergency stop is latched; reset it first"
-    if status.motion is not MotionSource.NOBODY:
+    if motion is not MotionSource.NOBODY:
         return f"{names} cannot be changed while the robot moves; disengage first"
     return ""
 

@@ -81,6 +81,8 @@ def test_an_emergency_stop_survives_cleanup_and_holds_under_power(bridge: Bridge
     )
     for way in ways:
         for transition in way:
+            answer = bridge.bench.set_parameter(bridge.name, "pid_p", [0.0])
+            assert not answer.successful and "emergency stop" in answer.reason
             assert bridge.bench.transition(bridge.name, transition)
         bridge.bench.wait_for_state("estopped")
     assert bridge.bench.trigger(TopicNames.SIMULATION_RESET).success

@@ -3,28 +3,24 @@
 
 import pytest
 
-from teleop_system.runtime.engagement import EngagementStatus
-from teleop_system.runtime.engagement_table import EngagementState
+from teleop_system.runtime.engagement import MotionSource
 from teleop_system.simulators.ros2_bridge_parameters import differing, refusal
-
-_S = EngagementState
 
 
 @pytest.mark.parametrize("name", ["control_mode", "pid_p", "pid_i", "pid_d"])
 @pytest.mark.parametrize(
-    ("state", "following", "words"),
+    ("motion", "estopped", "words"),
     [
-        (_S.ESTOPPED, False, "emergency stop"),
-        (_S.ENGAGED, True, "disengage"),
-        (_S.ENGAGED, False, "disengage"),
-        (_S.HOMING, False, "disengage"),
-        (_S.READY, False, ""),
+        (MotionSource.NOBODY, True, "emergency stop"),
+        (MotionSource.OPERATOR, False, "disengage"),
+        (MotionSource.SYSTEM, False, "disengage"),
+        (MotionSource.NOBODY, False, ""),
     ],
 )
 def test_how_firmly_a_robot_holds_is_not_changed_while_it_must(
-    name: str, state: EngagementState, following: bool, words: str
+    name: str, motion: MotionSource, estopped: bool, words: str
 ) -> None:
-    told = refusal([name], EngagementStatus(state, "", 0.0, following=following))
+    told = refusal([name], motion, estopped=estopped)
     assert bool(told) == bool(words)
     if words:
         assert words in told and name in told
