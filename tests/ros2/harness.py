@@ -11,6 +11,7 @@ The bench listens in a thread, so that times of arrival are those of arrival.
 """
 
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -177,6 +178,7 @@ class Bench:
         self.reported_at: dict[str, float] = {}
 
     def __enter__(self) -> "Bench":
+        gc.collect()  # Nodes of earlier tests stay in the graph as long as Python keeps them.
         self._context = rclpy.Context()
         rclpy.init(context=self._context)
         name = f"{self._prefix}_bench" if self._prefix else "bench"

@@ -32,7 +32,8 @@ def test_clients_see_and_turn_the_robot_s_head_while_the_node_is_active(bench: B
         assert not is_served(port), "a node that is not active serves nobody"
         assert bench.transition(NODE, "activate")
         color = TopicNames.CAMERA_COLOR_IMAGE
-        assert not bench.node.count_subscribers(color), "nobody looks, nothing is drawn"
+        # Nobody looks, nothing is drawn.
+        bench.wait(lambda: not bench.node.count_subscribers(color))
         client = RGBDStreamClient(StreamingConfig(port=port))
         client.start()
         try:

@@ -95,8 +95,13 @@ def test_a_stepped_bridge_runs_on_its_own_time() -> None:
 def test_two_robots_share_a_graph_without_crosstalk(bridge: BridgeRig) -> None:
     with running_bridge("robot_two", "bridge_two", publish_clock=False) as second:
         second.bench.wait_for_state("ready")
-        clocks = bridge.bench.node.get_publishers_info_by_topic(TopicNames.CLOCK)
-        assert [info.node_name for info in clocks] == [BRIDGE]
+        node = bridge.bench.node
+
+        def clocks() -> list[str]:
+            publishers = node.get_publishers_info_by_topic(TopicNames.CLOCK)
+            return [info.node_name for info in publishers]
+
+        bridge.bench.wait(lambda: clocks() == [BRIDGE], lambda: str(clocks()))
         before = bridge.elbow(bridge.targets)
         with second.commanding(0.2):
             second.engage()
