@@ -30,6 +30,8 @@ from teleop_system.runtime.robot_fit import fitted
 from teleop_system.utils.ros2_helpers import TopicNames
 
 RATE = 100.0
+HEAD_SHARE = 0.9
+"""Samples of the head per sample of the others, as headsets are slower than trackers."""
 STATUS_RATE = 4.0
 
 
@@ -67,9 +69,9 @@ class BVHReplayPublisher(TeleopNode):
         head = trackers.pop(TrackerRole.HEAD)
         self._sources: tuple[Source, ...] = (
             *(TrackerPublisher(self, tracker) for tracker in trackers.values()),
-            HeadPublisher(self, head),
             *(GlovePublisher(self, glove) for glove in gloves.values()),
         )
+        self._head, self._head_due = HeadPublisher(self, head), 0.0
         self._recorder = None
         if self._record_to:
             path = Path(self._record_to).expanduser()
@@ -136,6 +138,10 @@ class BVHReplayPublisher(TeleopNode):
             self.publish_status()
         for source in self._sources:
             source.publish()
+        self._head_due += HEAD_SHARE
+        if self._head_due >= 1.0:
+            self._head_due -= 1.0
+            self._head.publish()
         if self._recorder is not None:
             self._recorder.sample()
 
