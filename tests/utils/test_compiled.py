@@ -14,6 +14,14 @@ from teleop_system.utils.compiled import kernel
 def twice(number):
     return 2.0 * number
 """
+CALLING = """
+from teleop_system.utils.compiled import kernel
+from {module} import {called}
+
+@kernel("f8(f8)")
+def {name}(number):
+    return {called}(number)
+"""
 USER = "import some_kernels as k; print(k.twice(2.0), k.twice.stats.cache_misses.total())"
 
 
@@ -38,6 +46,19 @@ def test_of_several_processes_one_compiles_and_says_so(tmp_path: Path) -> None:
     assert sorted(out for out, _ in first) == ["4.0 0\n", "4.0 0\n", "4.0 1\n"], first
     assert sum("compiling kernels" in error for _, error in first) == 1
     assert run_together(tmp_path, 1) == [("4.0 0\n", "")]
+
+
+def test_a_kernel_is_compiled_anew_when_one_that_it_calls_has_changed(tmp_path: Path) -> None:
+    inner, middle = tmp_path / "inner_kernels.py", tmp_path / "middle_kernels.py"
+    inner.write_text(KERNELS)
+    middle.write_text(CALLING.format(module="inner_kernels", name="same", called="twice"))
+    outer = CALLING.format(module="middle_kernels", name="twice", called="same")
+    (tmp_path / "some_kernels.py").write_text(outer)
+    assert run_together(tmp_path, 1)[0][0] == "4.0 1\n"
+    assert run_together(tmp_path, 1) == [("4.0 0\n", "")]
+    inner.write_text(KERNELS.replace("2.0", "3.0"))
+    assert run_together(tmp_path, 1)[0][0] == "6.0 1\n"
+    assert run_together(tmp_path, 1) == [("6.0 0\n", "")]
 
 
 def test_a_kernel_refuses_other_types_than_its_own() -> None:
