@@ -11,7 +11,7 @@ from sensor_msgs.msg import JointState
 from teleop_system.mocap.data_recorder import DataRecorder
 from teleop_system.mocap.playback import PlaybackState
 from teleop_system.mocap.replay import Replay
-from teleop_system.ros2.status import Level, StatusReport
+from teleop_system.ros2.status import CAMERA_CAUSE, Level, StatusReport
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
 
 
@@ -61,10 +61,12 @@ class ReplayRecorder:
         """Keep what the robot says of itself while the motion plays."""
         if self._is_done or self._replay.state is PlaybackState.READY:
             return
-        is_held = report.level >= Level.WARN
+        # A robot without pictures is not well, but moves.
+        rules = {cause.partition(":")[0] for cause in report.causes} - {CAMERA_CAUSE}
+        is_held = report.level >= Level.WARN and bool(rules)
         self._holds += is_held and not self._was_held
         self._was_held = is_held
-        self._interventions.update({cause.partition(":")[0] for cause in report.causes})
+        self._interventions.update(rules)
         self._data.notes.update(
             state=report.values.get("state", ""),
             holds=self._holds,

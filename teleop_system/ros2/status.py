@@ -21,6 +21,8 @@ UNREADABLE = (rclpy_implementation.RMWError, UnicodeDecodeError, MemoryError)
 """What bytes raise that are no message."""
 ROBOT = "teleop/robot"
 """Name under which the robot's side reports; it alone knows who may move the robot."""
+CAMERA_CAUSE = "camera"
+"""How the cause of a robot begins that has no pictures, and moves all the same."""
 LONGEST_SILENCE = 1.0
 """Age in [s] past which a report says nothing about the present."""
 

@@ -3,7 +3,9 @@
 
 import atexit
 import logging
+import math
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 from teleop_system.exceptions import RenderingUnavailableError, TeleopError
 from teleop_system.interfaces import RGBDFrame
+from teleop_system.robots.mujoco_library import mujoco
 from teleop_system.simulators.config import MuJoCoConfig
 from teleop_system.simulators.offscreen import OffscreenRenderer, Snapshot
 
@@ -23,6 +26,8 @@ logger = logging.getLogger(__name__)
 
 LONGEST_WAIT = 60.0
 """How long to wait for a picture in [s]; without a graphics card the first takes seconds."""
+REOPENING_PAUSE = 0.5
+"""Time in [s] that has to pass before a renderer that failed is opened anew."""
 
 ResultT = TypeVar("ResultT")
 
@@ -40,7 +45,8 @@ class _Job(Generic[ResultT]):
         except TeleopError as error:
             self.future.set_exception(error)
         except BaseException as error:
-            self.future.set_exception(error)  # Whoever waits must hear of a bug here, too.
+            # Whoever waits must hear of it, be it OpenGL's fault or a bug here.
+            self.future.set_exception(_drawing_failed(error))
             raise
 
 
@@ -55,7 +61,9 @@ class _Stream:
 class RenderThread:
     """Owner of the OpenGL context; takes snapshots in, gives pictures out.
 
-    The thread starts with the first picture and ends with `close()` or with the process.
+    The thread starts with the first picture and ends with `close()` or with the process. It ends
+    with a picture that cannot be drawn, too; the first that is asked for `REOPENING_PAUSE` later
+    starts another, with OpenGL opened anew. Where it never could be opened, it stays closed.
     """
 
     def __init__(self, model: Any, config: MuJoCoConfig) -> None:
@@ -66,6 +74,9 @@ class RenderThread:
         self._streams: dict[int, _Stream] = {}
         self._thread: threading.Thread | None = None
         self._failure: RenderingUnavailableError | None = None
+        self._was_open = False
+        self._reopens_at = math.inf
+        self._told = ""
         self._closing = False
 
     def picture(self, snapshot: Snapshot, camera: int) -> NDArray[np.uint8]:
@@ -92,9 +103,10 @@ class RenderThread:
         """
         with self._changed:
             self._streams.setdefault(camera, _Stream()).wish = snapshot
-            self._ensure_running()
+            if not self._ensure_running():
+                return False
             self._changed.notify()
-            return self._failure is None
+            return True
 
     def latest(self, camera: int) -> RGBDFrame | None:
         """Return the newest requested view, or None before the first."""
@@ -116,21 +128,27 @@ class RenderThread:
     def _wait(self, draw: Callable[[OffscreenRenderer], ResultT]) -> ResultT:
         job = _Job(draw)
         with self._changed:
-            if self._failure is not None:
+            if not self._ensure_running():
+                assert self._failure is not None
                 raise self._failure
             self._jobs.append(job)
-            self._ensure_running()
             self._changed.notify()
         try:
             return job.future.result(LONGEST_WAIT)
         except FutureTimeoutError:
             raise RenderingUnavailableError(f"no picture within {LONGEST_WAIT} s") from None
 
-    def _ensure_running(self) -> None:
-        if self._thread is None and self._failure is None:
+    def _ensure_running(self) -> bool:
+        """Start the thread where it does not run and may; tell whether it runs."""
+        if self._failure is not None:
+            if self._closing or time.monotonic() < self._reopens_at:
+                return False
+            self._thread = self._failure = None
+        if self._thread is None:
             # A daemon, lest a forgotten shutdown() keep the process alive.
             self._thread = threading.Thread(target=self._run, name="render", daemon=True)
             self._thread.start()
+        return True
 
     def _run(self) -> None:
         config = self._config
@@ -139,20 +157,28 @@ class RenderThread:
                 self._model, config.width, config.height, shadows=config.shadows
             )
         except RenderingUnavailableError as error:
-            logger.warning("cameras are off: %s", error)
             self._refuse(error)
             return
-        except BaseException:
-            self._refuse(RenderingUnavailableError("opening the renderer failed unexpectedly"))
+        except BaseException as error:
+            self._refuse(RenderingUnavailableError(f"opening the renderer failed: {error!r}"))
             raise
+        self._was_open = True
         # Registered after the back end's own clean-up, hence run before it.
         atexit.register(self.close)
+        failure = RenderingUnavailableError("the renderer is closed")
         try:
             while (job := self._next_job()) is not None:
                 job.run(renderer)
+        except (mujoco.FatalError, mujoco.UnexpectedError) as error:
+            failure = _drawing_failed(error)
+        except BaseException as error:
+            failure = _drawing_failed(error)
+            raise
         finally:
-            renderer.close()
-            self._refuse(RenderingUnavailableError("the renderer is closed"))
+            try:
+                renderer.close()
+            finally:
+                self._refuse(failure)
 
     def _next_job(self) -> _Job[Any] | None:
         """Wait for work: pictures somebody waits for, then views; None when all is over."""
@@ -169,12 +195,21 @@ class RenderThread:
         return None
 
     def _refuse(self, error: RenderingUnavailableError) -> None:
-        """Draw nothing from now on, and tell everybody who waits."""
+        """Draw nothing from now on, or for a while, and tell everybody who waits."""
+        if not self._closing and str(error) != self._told:
+            self._told = str(error)
+            logger.warning("cameras are off: %s", error)
         with self._changed:
             self._failure = error
+            if self._was_open:
+                self._reopens_at = time.monotonic() + REOPENING_PAUSE
             jobs, self._jobs = self._jobs, deque()
         for job in jobs:
             job.future.set_exception(error)
+
+
+def _drawing_failed(error: BaseException) -> RenderingUnavailableError:
+    return RenderingUnavailableError(f"drawing failed: {str(error) or type(error).__name__}")
 
 
 def _view_job(camera: int, stream: _Stream) -> _Job[None]:

@@ -9,6 +9,7 @@ and sent by another.
 """
 
 import contextlib
+import dataclasses
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -181,9 +182,10 @@ class MuJoCoBridge(TeleopNode):
         if self.is_active and self._is_paused:
             self._sensors.publish_clock(self.simulated_time)
         if self._failure:
-            return StatusReport(
-                report.name, Level.ERROR, self._failure, report.values, report.hardware
-            )
+            return dataclasses.replace(report, level=Level.ERROR, message=self._failure)
+        if self._camera is not None and (trouble := self._camera.trouble):
+            level, values = max(report.level, Level.WARN), {"cause.camera": trouble}
+            return dataclasses.replace(report, level=level, values={**values, **report.values})
         return report
 
     def pause(self) -> None:

@@ -12,16 +12,22 @@ from sensor_msgs.msg import CameraInfo, Image
 from teleop_system.exceptions import TeleopError
 from teleop_system.interfaces import RGBDFrame
 from teleop_system.ros2.cdr import LITTLE_ENDIAN, split_stamp
+from teleop_system.ros2.status import CAMERA_CAUSE
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
 
 OPTICAL_FRAME = "camera_optical"
 CLOSING_TIME = 10.0
 """How long the last picture may take in [s]."""
+RETRY = 1.0
+"""Time in [s] after which a camera that failed is tried again."""
 
 
 class CameraTopics:
     """Colour, depth and calibration of one camera.
+
+    Where drawing fails, that is told once, stays in `trouble`, and is tried again once a second
+    until it succeeds, whoever looks; nobody waits for it meanwhile.
 
     Args:
         node: The `TeleopNode` that owns the simulator.
@@ -31,6 +37,7 @@ class CameraTopics:
 
     Attributes:
         count: Pictures published so far.
+        trouble: Why there are no pictures, as a cause for the status; empty where there are.
 
     Raises:
         UnknownNameError: There is no such camera.
@@ -41,6 +48,7 @@ class CameraTopics:
         self, node: Any, simulator: MuJoCoSimulator, camera: str, now: Callable[[], float]
     ) -> None:
         self.count = 0
+        self.trouble = ""
         self._node, self._simulator, self._camera, self._now = node, simulator, camera, now
         self._info = _camera_info(simulator.get_camera_rgbd(camera))
         preset = QoSPreset.SENSOR_DATA
@@ -48,7 +56,7 @@ class CameraTopics:
         self._depth = node.publisher(Image, TopicNames.CAMERA_DEPTH_IMAGE, preset)
         self._infos = node.publisher(CameraInfo, TopicNames.CAMERA_INFO, preset)
         self._wanted = threading.Event()
-        self._closing = False
+        self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
         self._thread.start()
 
@@ -63,24 +71,40 @@ class CameraTopics:
 
     def close(self) -> None:
         """End the thread."""
-        self._closing = True
+        self._closing.set()
         self._wanted.set()
         self._thread.join(CLOSING_TIME)
 
     def _run(self) -> None:
         while True:
-            self._wanted.wait()
+            is_wanted = self._wanted.wait(0.0 if self.trouble else None)
             self._wanted.clear()
-            if self._closing:
+            if self._closing.is_set():
                 return
             try:
                 stamp = self._now()
                 frame = self._simulator.get_camera_rgbd(self._camera)
             except TeleopError as error:
-                self._node.get_logger().error(f"no pictures any more: {error}")
-                return
-            if not self._closing:
+                self._note_failure(error)
+                self._closing.wait(RETRY)
+                continue
+            self._note_success()
+            if is_wanted and not self._closing.is_set():
                 self._publish(stamp, frame)
+
+    def _note_failure(self, error: TeleopError) -> None:
+        if not self.trouble and not self._closing.is_set():
+            self._node.get_logger().error(
+                f"no pictures of {self._camera!r}: {error}; tried again every {RETRY:g} s, while "
+                "all else goes on. If it stays so, see what `teleop doctor` says of OpenGL, and "
+                "restart this node"
+            )
+        self.trouble = f"{CAMERA_CAUSE}: {self._camera}: no pictures ({error})"
+
+    def _note_success(self) -> None:
+        if self.trouble:
+            self.trouble = ""
+            self._node.get_logger().info(f"pictures of {self._camera!r} are back")
 
     def _publish(self, stamp: float, frame: RGBDFrame) -> None:
         self._color.publish(encode_image(stamp, frame.rgb, "rgb8"))

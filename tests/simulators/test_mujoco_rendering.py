@@ -2,7 +2,9 @@
 """Pictures: their geometry, their thread, and what happens where nothing can be drawn."""
 
 import threading
+import time
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -214,6 +216,46 @@ def test_a_newer_request_replaces_one_not_yet_begun(
     while len(drawn) < 2:
         simulator.render()
     assert drawn == [0.0, pytest.approx(0.02)]
+
+
+def draw_after_a_pause(simulator: MuJoCoSimulator) -> RGBDFrame:
+    """Ask for a picture until there is one."""
+    until = time.monotonic() + FRAME_DEADLINE
+    while True:
+        try:
+            return simulator.get_camera_rgbd("eye")
+        except RenderingUnavailableError:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize(
+    "fault", [mujoco.FatalError("OpenGL ran out of memory"), ValueError("a bug")]
+)
+def test_a_picture_that_cannot_be_drawn_is_told_and_later_ones_can(
+    start: Start,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    fault: Exception,
+) -> None:
+    def broken(*arguments: object) -> None:
+        raise fault
+
+    simulator = start(STILL_LIFE)
+    before = simulator.get_camera_rgbd("eye")
+    with monkeypatch.context() as patch:
+        patch.setattr(mujoco, "mjr_render", broken)
+        for _ in range(3):
+            with pytest.raises(RenderingUnavailableError, match=str(fault)):
+                simulator.get_camera_rgbd("eye")
+        assert simulator.render() is None
+        simulator.step()  # Physics goes on.
+    assert caplog.text.count(str(fault)) == 1
+    after = draw_after_a_pause(simulator)
+    assert after.timestamp == pytest.approx(simulator.timestep)
+    np.testing.assert_array_equal(after.rgb, before.rgb)
+    assert simulator.request_frame("eye") is True
 
 
 def test_with_drawing_switched_off_nothing_is_opened(start: Start) -> None:

@@ -224,7 +224,9 @@ class RGBDStreamClient(ICameraStream):
                 self._complain("refused", f"the server refused: {error}")
                 pause = self._config.reconnect  # Trying faster would not make it any truer.
             except (ProtocolError, OSError) as error:
-                self._complain("connection", f"not connected: {error or type(error).__name__}")
+                self._complain(
+                    "connection", f"not connected: {str(error) or type(error).__name__}"
+                )
             if self._frames > frames:
                 pause = first
             await asyncio.sleep(pause)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bridge's camera when drawing fails: it is told, physics goes on, and pictures come back."""
+
+from pathlib import Path
+
+import pytest
+from sensor_msgs.msg import Image
+
+from teleop_system.ros2.status import ROBOT, Level
+from teleop_system.utils.ros2_helpers import TopicNames
+from tests.ros2.bridge import blind_bridge
+from tests.ros2.bridge.rig import running_bridge
+
+
+def test_a_camera_that_fails_is_told_retried_and_recovers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fault = tmp_path / "blind"
+    monkeypatch.setenv(blind_bridge.FAULT_FILE, str(fault))
+    camera = {"camera": True, "camera_width": 64, "camera_height": 48}
+    with running_bridge(module=blind_bridge.MODULE, **camera) as rig:
+        bench = rig.bench
+        pictures = bench.listen(Image, TopicNames.CAMERA_COLOR_IMAGE, raw=True)
+        bench.wait(lambda: pictures.count > 2, "no pictures at all")
+        bench.wait_for_state("ready")
+        with rig.commanding():
+            rig.engage()
+            assert "camera" not in bench.causes()
+            for outage in (1, 2):
+                fault.touch()
+                bench.wait(lambda: blind_bridge.FAULT in bench.causes())
+                report = bench.reports[ROBOT]
+                assert report.level >= Level.WARN
+                assert report.causes[0].startswith("camera: head_camera: no pictures")
+                rig.states.clear()
+                pictures.clear()
+                bench.wait(lambda: rig.states.count > 150, "physics stands still")
+                assert pictures.count <= 1  # One may have been under way.
+                log = rig.process.log()
+                assert log.count("no pictures of") == outage, "told once an outage"
+                assert "teleop doctor" in log
+                assert bench.value("following") == "true"
+                fault.unlink()
+                bench.wait(lambda: pictures.count > 3, "pictures never came back")
+                bench.wait(lambda: "camera" not in bench.causes(), bench.causes)
+        assert rig.process.log().count("are back") == 2
