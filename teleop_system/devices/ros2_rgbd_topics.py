@@ -15,9 +15,8 @@ from typing_extensions import override
 from teleop_system.devices.frame_pairing import FramePairer
 from teleop_system.devices.image_messages import color_of, depth_of, matrix_of
 from teleop_system.exceptions import InvalidValueError
-from teleop_system.interfaces import ICameraStream, RGBDFrame
+from teleop_system.interfaces import BufferedCamera, RGBDFrame
 from teleop_system.utils.logger import ThrottledLogger
-from teleop_system.utils.newest_slot import NewestSlot
 from teleop_system.utils.ros2_helpers import QoSPreset, get_qos_profile, is_ros_available
 from teleop_system.utils.ros2_spinning import open_node
 
@@ -40,7 +39,7 @@ class CameraTopics:
     info: str
 
 
-class RGBDTopicCamera(ICameraStream):
+class RGBDTopicCamera(BufferedCamera):
     """Pairs the images of topics, in a node and a thread of its own unless it is given a node.
 
     The pose of its frames is that of the neck, at the origin: topics of images carry none, and
@@ -65,9 +64,9 @@ class RGBDTopicCamera(ICameraStream):
         use_sim_time: bool = False,
         node: Any = None,
     ) -> None:
+        super().__init__(name)
         self._name, self._topics = name, topics
         self._patience, self._window, self._use_sim_time = patience, window, use_sim_time
-        self._slot: NewestSlot[RGBDFrame] = NewestSlot(name)
         self._log = ThrottledLogger(logger, 5.0)
         self._matrix: NDArray[np.float64] | None = None
         self._arrived = -math.inf
@@ -88,7 +87,7 @@ class RGBDTopicCamera(ICameraStream):
         until = time.monotonic() + self._patience
         topics = self.open(self._patience)
         while time.monotonic() < until:
-            if self._slot.wait(math.nan, 0.1) is not None:
+            if self._buffer.wait(math.nan, 0.1) is not None:
                 return True
         logger.error(
             "%s: no frame within %g s on %s, %s and %s",
@@ -142,24 +141,12 @@ class RGBDTopicCamera(ICameraStream):
             self._close.pop()()
         self._node = None
         self._matrix = None
-        self._slot.close()
+        self._buffer.close()
 
     @override
     def is_connected(self) -> bool:
         is_fresh = time.monotonic() - self._arrived <= SILENCE
-        return self._node is not None and self._slot.is_open and is_fresh
-
-    @override
-    def get_rgbd(self) -> RGBDFrame:
-        return self._slot.get()
-
-    @override
-    def wait_rgbd(self, last: float, timeout: float) -> RGBDFrame | None:
-        return self._slot.wait(last, timeout)
-
-    @override
-    def get_intrinsics(self) -> NDArray[np.float64]:
-        return self._slot.get().intrinsics
+        return self._node is not None and self._buffer.is_open and is_fresh
 
     @override
     def set_orientation(self, pan: float, tilt: float) -> None:
@@ -234,7 +221,9 @@ class RGBDTopicCamera(ICameraStream):
         pose = np.eye(4)
         pose[:3, :3] = _neck_rotation(*self.get_orientation()) @ OPTICAL
         when, self._arrived = self._monotonic(stamp), time.monotonic()
-        self._slot.put(RGBDFrame(rgb, depth, self._matrix, pose, when, width=width, height=height))
+        self._buffer.put(
+            RGBDFrame(rgb, depth, self._matrix, pose, when, width=width, height=height)
+        )
 
     def _monotonic(self, stamp: float) -> float:
         """Return a stamp on this machine's monotonic clock; now where it is of another clock."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contract: values and abstract bases that every part of the system speaks through."""
 
+from teleop_system.interfaces.buffered_camera import BufferedCamera
 from teleop_system.interfaces.camera_stream import ICameraStream, RGBDFrame
 from teleop_system.interfaces.ik_solver import IIKSolver, IKResult
 from teleop_system.interfaces.master_device import (
@@ -23,6 +24,7 @@ from teleop_system.interfaces.slave_robot import (
 
 __all__ = [
     "ArmSide",
+    "BufferedCamera",
     "HandJointState",
     "ICameraStream",
     "IHandInput",

@@ -8,17 +8,14 @@ import threading
 import time
 from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import NDArray
 from typing_extensions import override
 
 from teleop_system.exceptions import InvalidValueError, SimulationError, TeleopError
-from teleop_system.interfaces import ICameraStream, RGBDFrame
+from teleop_system.interfaces import BufferedCamera
 from teleop_system.robots.description import RobotDescription
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.utils.filters import RateLimiter
 from teleop_system.utils.logger import ThrottledLogger
-from teleop_system.utils.newest_slot import NewestSlot
 
 logger = logging.getLogger(__name__)
 
@@ -29,7 +26,7 @@ NECK_RATE = 100.0
 """Frequency of the neck's commands, and of physics where the stream drives it, in [Hz]."""
 
 
-class SimCameraStream(ICameraStream):
+class SimCameraStream(BufferedCamera):
     """Draws what the robot's head sees, at its own pace and in threads of its own.
 
     Physics only ever waits for a copy of its state (microseconds); drawing happens in the
@@ -58,13 +55,13 @@ class SimCameraStream(ICameraStream):
     ) -> None:
         if not (math.isfinite(fps) and fps > 0.0):
             raise InvalidValueError(f"fps must be positive, got {fps}")
-        self._simulator, self._clock = simulator, clock
         head = robot.head
         self._camera = camera or (head.camera if head is not None else None) or DEFAULT_CAMERA
+        super().__init__(f"camera {self._camera}")
+        self._simulator, self._clock = simulator, clock
         self._neck = _Neck(robot)
         self._period = 1.0 / fps
         self._drives_physics = drives_physics
-        self._slot: NewestSlot[RGBDFrame] = NewestSlot(f"camera {self._camera}")
         self._log = ThrottledLogger(logger, 5.0)
         self._stopping = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -94,23 +91,11 @@ class SimCameraStream(ICameraStream):
         for thread in self._threads:
             thread.join(FIRST_FRAME)
         self._threads.clear()
-        self._slot.close()
+        self._buffer.close()
 
     @override
     def is_connected(self) -> bool:
-        return bool(self._threads) and self._slot.is_open
-
-    @override
-    def get_rgbd(self) -> RGBDFrame:
-        return self._slot.get()
-
-    @override
-    def wait_rgbd(self, last: float, timeout: float) -> RGBDFrame | None:
-        return self._slot.wait(last, timeout)
-
-    @override
-    def get_intrinsics(self) -> NDArray[np.float64]:
-        return self._slot.get().intrinsics
+        return bool(self._threads) and self._buffer.is_open
 
     @override
     def set_orientation(self, pan: float, tilt: float) -> None:
@@ -123,7 +108,7 @@ class SimCameraStream(ICameraStream):
     def _take_picture(self) -> None:
         stamp = self._clock()
         frame = self._simulator.get_camera_rgbd(self._camera)
-        self._slot.put(dataclasses.replace(frame, timestamp=stamp))
+        self._buffer.put(dataclasses.replace(frame, timestamp=stamp))
 
     def _draw_all(self, stopping: threading.Event) -> None:
         due = time.monotonic()
@@ -131,7 +116,7 @@ class SimCameraStream(ICameraStream):
             try:
                 self._take_picture()
             except TeleopError as error:
-                self._slot.close()
+                self._buffer.close()
                 self._log.warning("draw", f"no picture: {error}", now=time.monotonic())
                 stopping.wait(0.5)
             due = max(due + self._period, time.monotonic())

@@ -9,8 +9,7 @@ import time
 from collections import deque
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from typing_extensions import override
 
 from teleop_system.exceptions import (
@@ -20,7 +19,7 @@ from teleop_system.exceptions import (
     InvalidValueError,
     ProtocolError,
 )
-from teleop_system.interfaces import ICameraStream, RGBDFrame
+from teleop_system.interfaces import BufferedCamera, RGBDFrame
 from teleop_system.modules.camera.streaming import authentication
 from teleop_system.modules.camera.streaming.client_connection import ClientConnection
 from teleop_system.modules.camera.streaming.codec import RGBDCodec
@@ -36,7 +35,6 @@ from teleop_system.modules.camera.streaming.wire import (
     unpack_frame,
 )
 from teleop_system.utils.logger import ThrottledLogger
-from teleop_system.utils.newest_slot import NewestSlot
 from teleop_system.utils.transforms import quat_normalize
 
 logger = logging.getLogger(__name__)
@@ -72,7 +70,7 @@ class ClientStats:
     faults: int
 
 
-class RGBDStreamClient(ICameraStream):
+class RGBDStreamClient(BufferedCamera):
     """Receives frames in a thread of its own, and connects again whenever it has to.
 
     Args:
@@ -88,9 +86,9 @@ class RGBDStreamClient(ICameraStream):
         token: str | None = None,
         name: str = "viewer",
     ) -> None:
+        super().__init__(DEVICE)
         self._config = config or StreamingConfig()
         self._token, self._name = token, name
-        self._slot: NewestSlot[RGBDFrame] = NewestSlot(DEVICE)
         self._log = ThrottledLogger(logger, 5.0)
         self._codec: RGBDCodec | None = None
         self._thread: LoopThread | None = None
@@ -109,7 +107,7 @@ class RGBDStreamClient(ICameraStream):
         config = self._config
         until = time.monotonic() + config.limits.handshake
         while time.monotonic() < until and not self._is_refused:
-            if self._slot.wait(-math.inf, 0.05) is not None:
+            if self._buffer.wait(-math.inf, 0.05) is not None:
                 return True
         reason = self._refusal or "no frame came"
         logger.error("no stream from %s:%d: %s", config.host, config.port, reason)
@@ -135,23 +133,11 @@ class RGBDStreamClient(ICameraStream):
         thread, self._thread = self._thread, None
         if thread is not None:
             thread.stop()
-        self._slot.close()
+        self._buffer.close()
 
     @override
     def is_connected(self) -> bool:
-        return self._thread is not None and self._connection is not None and self._slot.is_open
-
-    @override
-    def get_rgbd(self) -> RGBDFrame:
-        return self._slot.get()
-
-    @override
-    def wait_rgbd(self, last: float, timeout: float) -> RGBDFrame | None:
-        return self._slot.wait(last, timeout)
-
-    @override
-    def get_intrinsics(self) -> NDArray[np.float64]:
-        return self._slot.get().intrinsics
+        return self._thread is not None and self._connection is not None and self._buffer.is_open
 
     @override
     def set_orientation(self, pan: float, tilt: float) -> None:
@@ -255,7 +241,7 @@ class RGBDStreamClient(ICameraStream):
             await connection.run()
         finally:
             self._connection = None
-            self._slot.close()  # An old picture must not pass for a live one.
+            self._buffer.close()  # An old picture must not pass for a live one.
             await connection.end()
 
     def _on_frame(self, message: Message) -> None:
@@ -281,7 +267,7 @@ class RGBDStreamClient(ICameraStream):
         self._frames += 1
         self._arrivals.append(now * 1e-9)
         self._orientation = (content.pan, content.tilt)
-        self._slot.put(
+        self._buffer.put(
             RGBDFrame(
                 rgb,
                 depth,

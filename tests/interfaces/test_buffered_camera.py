@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A camera that is made of its newest frame: what comes of itself, and what it wakes."""
+
+import math
+import threading
+
+import numpy as np
+import pytest
+
+from teleop_system.exceptions import DeviceNotConnectedError
+from teleop_system.interfaces import BufferedCamera, RGBDFrame
+
+PATIENCE = 10.0
+
+
+class Film(BufferedCamera):
+    """Shows whatever frame it is given."""
+
+    def __init__(self) -> None:
+        super().__init__("film")
+
+    def initialize(self) -> bool:
+        return True
+
+    def show(self, stamp: float) -> RGBDFrame:
+        rgb, depth = np.zeros((2, 3, 3), np.uint8), np.zeros((2, 3), np.float32)
+        frame = RGBDFrame(rgb, depth, stamp * np.eye(3), np.eye(4), stamp, width=3, height=2)
+        self._buffer.put(frame)
+        return frame
+
+    def set_orientation(self, pan: float, tilt: float) -> None: ...
+
+    def get_orientation(self) -> tuple[float, float]:
+        return (0.0, 0.0)
+
+    def is_connected(self) -> bool:
+        return self._buffer.is_open
+
+    def shutdown(self) -> None:
+        self._buffer.close()
+
+
+def test_the_newest_frame_is_what_is_seen_until_the_camera_is_closed() -> None:
+    film = Film()
+    for use in (film.get_rgbd, film.get_intrinsics):
+        with pytest.raises(DeviceNotConnectedError, match="film"):
+            use()
+    film.show(1.0)
+    newest = film.show(2.0)
+    assert film.get_rgbd() is newest
+    np.testing.assert_array_equal(film.get_intrinsics(), 2.0 * np.eye(3))
+    film.shutdown()
+    with pytest.raises(DeviceNotConnectedError, match="film"):
+        film.get_rgbd()
+
+
+def test_a_frame_wakes_whoever_waits_for_it() -> None:
+    film, seen = Film(), []
+    assert film.wait_rgbd(math.nan, 0.0) is None
+    film.show(1.0)
+    assert film.wait_rgbd(1.0, 0.0) is None
+    waiting = threading.Thread(target=lambda: seen.append(film.wait_rgbd(1.0, PATIENCE)))
+    waiting.start()
+    newest = film.show(2.0)
+    waiting.join(PATIENCE)
+    assert seen == [newest]
