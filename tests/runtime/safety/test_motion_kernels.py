@@ -12,6 +12,7 @@ import ruckig
 from numpy.typing import NDArray
 
 from teleop_system.runtime.safety.motion import kernels
+from teleop_system.runtime.safety.motion.pursuit_kernels import take_wishes
 from teleop_system.utils.compiled import IS_COMPILED
 
 Array = NDArray[np.float64]
@@ -21,7 +22,7 @@ STEP = 0.01
 
 
 def random_cases(count: int) -> tuple[Array, Array, Array, Array]:
-    """Motions (3, N), limits (2, N), speeds (N,) and aims (N,) of all sorts."""
+    """Motions (5, N), limits (2, N), speeds (N,) and aims (N,) of all sorts."""
     random = np.random.default_rng(3)
     largest = random.uniform(2.0, 50.0, count)
     jerk = largest * random.uniform(5.0, 30.0, count)
@@ -32,12 +33,12 @@ def random_cases(count: int) -> tuple[Array, Array, Array, Array]:
     acceleration *= room > 0.0
     velocity = random.uniform(-1.0, 1.0, count) * room
     velocity, acceleration = velocity * (random.random(count) > 0.1), acceleration
-    motion = np.stack([random.normal(size=count), velocity, acceleration])
+    rows = [random.normal(size=count), velocity, acceleration]
+    motion = np.stack([*rows, np.empty(count), np.empty(count)])
     limits = np.stack([largest, jerk])
-    rest = np.empty(count)
-    kernels.rest(motion, limits, rest)
+    kernels.find_rest(motion, limits)
     # Near the place of rest, and far from it: every order of magnitude has cases of its own.
-    aims = rest + random.normal(size=count) * 10.0 ** random.uniform(-9.0, 0.5, count)
+    aims = motion[3] + random.normal(size=count) * 10.0 ** random.uniform(-9.0, 0.5, count)
     return motion, limits, speeds, aims
 
 
@@ -48,9 +49,9 @@ def test_a_step_is_that_of_the_fastest_motion() -> None:
     judge, given = ruckig.Ruckig(1, STEP), ruckig.InputParameter(1)
     output = ruckig.OutputParameter(1)
     given.target_velocity = given.target_acceleration = [0.0]
-    theirs = np.empty_like(motion)
+    theirs = np.empty((3, CASES))
     for case in range(CASES):
-        p, v, a = motion[:, case].tolist()
+        p, v, a = motion[:3, case].tolist()
         given.current_position, given.current_velocity, given.current_acceleration = [p], [v], [a]
         given.target_position, given.max_velocity = [aims[case]], [speeds[case]]
         given.max_acceleration, given.max_jerk = [limits[0, case]], [limits[1, case]]
@@ -66,6 +67,29 @@ def test_a_step_is_that_of_the_fastest_motion() -> None:
     np.testing.assert_allclose(ours[1], theirs[1], rtol=0.0, atol=1e-7)
 
 
+def test_the_formula_of_the_instant_to_brake_agrees_with_the_search_for_it() -> None:
+    motion, limits, speeds, aims = random_cases(3000)
+    compared = 0
+    for case in range(aims.size):
+        p, v, a, rest, _ = motion[:, case].tolist()
+        aim, each = float(aims[case]), kernels.limits_of(limits, case)
+        sign = 1.0 if aim > rest else -1.0
+        wanted = sign * float(speeds[case])
+        phases = kernels.phases_to(v, a, wanted, each)
+        if phases[0] * sign > 0.0 and phases[1] >= STEP:
+            time = kernels.speeding_up(sign * v, sign * a, sign * (aim - p), each, STEP)
+            found = kernels.going_on((p, v, a), phases, wanted, aim, each, STEP)
+            assert (time < STEP) == (found < STEP)
+            # Where the place of rest hardly moves, neither can know the time better than this.
+            place, other = (
+                kernels.rest_of(*kernels.moved_along((p, v, a), phases, wanted, t), each)
+                for t in (time, found)
+            )
+            assert place == pytest.approx(other, rel=0.0, abs=2e-14)
+            compared += time < STEP
+    assert compared > 300
+
+
 def test_joints_end_at_their_aims_and_stay_there_to_the_last_bit() -> None:
     motion, limits, speeds, aims = random_cases(500)
     for _ in range(3000):
@@ -73,7 +97,8 @@ def test_joints_end_at_their_aims_and_stay_there_to_the_last_bit() -> None:
         kernels.follow(motion, limits, aims, speeds, STEP, new)
         motion = new
     np.testing.assert_array_equal(motion[0], aims)
-    assert not motion[1:].any()
+    np.testing.assert_array_equal(motion[3], aims)
+    assert not motion[[1, 2, 4]].any()
 
 
 @pytest.mark.skipif(not IS_COMPILED, reason="Numba is not installed")
@@ -105,7 +130,7 @@ def test_the_estimated_motion_of_commands_is_that_of_a_low_pass() -> None:
     given = np.array([[0.01, 5.0], [0.5, 0.0], [100.0, 0.0]])
     ranges = np.array([[-1.0, -1.0], [1.0, 1.0], [2.0, 2.0], [10.0, 10.0]])
     motion, beyond = np.zeros((3, 2)), np.zeros((1, 2))
-    assert kernels.take_wishes(given, ranges, motion, beyond)
+    assert take_wishes(given, ranges, motion, beyond)
     # Half of 1 rad/s; the change of velocity within a period is clipped to 10 rad/s², and halved.
     np.testing.assert_allclose(motion[:, 0], [0.01, 0.5, 5.0])
     # No new command: its position is clipped, its motion left alone.

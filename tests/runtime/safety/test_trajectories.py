@@ -34,7 +34,7 @@ def random_motion(seed: int) -> tuple[Trajectories, MotionState, np.ndarray, np.
         random.uniform(-3.0, 3.0, SIZE),
         random.uniform(-1.0, 1.0, SIZE) * largest,
     )
-    return Trajectories(largest, jerk), MotionState(np.stack(rows)), largest, jerk
+    return Trajectories(largest, jerk), MotionState.of(np.stack(rows)), largest, jerk
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -61,7 +61,7 @@ def test_braking_on_the_way_leads_to_the_same_place(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_braking_stays_within_the_bound_of_its_way(seed: int) -> None:
     trajectories, state, _, _ = random_motion(seed)
-    start, rest, around = trajectories.way_to_rest(state)
+    start, _, _, rest, around = trajectories.way_to_rest(state)
     np.testing.assert_array_equal(start, state.position)
     np.testing.assert_array_equal(rest, trajectories.rest(state))
     lower = np.minimum(state.position, rest) - around - 1e-12

@@ -87,13 +87,13 @@ class BrakingPaths:
         if not count:
             return None
         pairs = self._near[:count].copy()
-        found, changes = self.measure(pairs, way[1]), np.empty(count)
+        found, changes = self.measure(pairs, way[3]), np.empty(count)
         at_rest, on_way = note_distances(pairs, found, self._pairs, changes)
         return BrakingPath(self, state, way, pairs, found, changes, (at_rest, on_way))
 
     def note_rest(self, state: MotionState) -> None:
         """Take a state as the one that the robot goes on from."""
-        self.rest = self.trajectories.way_to_rest(state)[1]
+        self.rest = self.trajectories.rest(state)
 
     def measure(self, pairs: Indices, pose: Array) -> Array:
         """Return the distances [m] of some pairs at a pose [rad]."""
@@ -106,8 +106,7 @@ class BrakingPath:
     Args:
         paths: What is known of all of them.
         state: The state it begins with.
-        way: Where it begins, where it ends, and how far joints may leave the way between the
-            two [rad], shape (3, N).
+        way: The table of the state with its rest, shape (5, N).
         pairs: Pairs that are not far, shape (K,).
         found: Their distances at rest [m], shape (K,).
         changes: By how much these may differ on the way [m], shape (K,).
@@ -145,7 +144,7 @@ class BrakingPath:
     ) -> None:
         self._paths = paths
         self._state = state
-        self.rest, self._excursion = way[1], way[2]
+        self.rest, self._excursion = way[3], way[4]
         self.pairs = pairs
         self.found = found
         self._changes = changes

@@ -19,8 +19,8 @@ def find_near(
     """Count the ways of the joints, and find the pairs that may be near on the way to rest.
 
     Args:
-        path: Where the way to rest begins, where it ends, and how far it leads out of the way
-            between the two [rad], shape (3, N).
+        path: The table of a state: the way begins at its positions, ends at its places of rest,
+            and may lead out of the way between the two, shape (5, N).
         counters: Way of each joint's place of rest so far, and where that place was [rad], shape
             (2, N); brought up to date.
         reach: Largest change of each distance [m] per change of each joint [rad], shape (N, P).
@@ -36,10 +36,10 @@ def find_near(
     counted[:] = 0.0
     changes[:] = 0.0
     for n in range(path.shape[1]):
-        start, end = path[0, n], path[1, n]
+        start, end = path[0, n], path[3, n]
         counters[0, n] += abs(end - counters[1, n])
         counters[1, n] = end
-        way = abs(end - start) + path[2, n]
+        way = abs(end - start) + path[4, n]
         if way != 0.0 or counters[0, n] != 0.0:
             for pair in range(horizon.size):
                 counted[pair] += reach[n, pair] * counters[0, n]

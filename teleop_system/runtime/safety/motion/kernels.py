@@ -13,8 +13,16 @@ as it could still brake to rest before or at the place; then it brakes. The plac
 moves on while the joint goes ahead, so one instant parts the two phases. A step needs to know only
 whether that instant lies within the step, and if so, when.
 
-Motions of all joints, shape (3, N), are rows of positions, velocities and accelerations; limits,
-shape (2, N), of largest accelerations and jerks.
+**The instant.** While a joint speeds up with jerk `j`, `c = j v - a² / 2` stays the same. If it
+begins to brake at an acceleration `x`, its deceleration peaks at `q` with `q² = x² + c`. All
+phases added up, it comes to rest after a way `w` with
+`j² w + a (c + a² / 6) = (q + x) (c + q x)`. Where `q` exceeds the largest acceleration `l`, which
+is then held, the right side is `q² (q² + l²) / (2 l) + x (q² + c)` instead. It is convex in `x`,
+also where one passes into the other.
+
+Motions of all joints, shape (5, N), are rows of positions, velocities, accelerations, places of
+rest, and bounds of how far braking leads out of the way there; limits, shape (2, N), of largest
+accelerations and jerks.
 """
 
 import math
@@ -25,8 +33,11 @@ from numpy.typing import NDArray
 from teleop_system.utils.compiled import kernel
 
 Array = NDArray[np.float64]
-Phases = tuple[float, float, float, float]
+Limits = tuple[float, float, float]
+"""Largest acceleration and jerk of a joint, and 1 / jerk, which is needed more often."""
 Motion = tuple[float, float, float]
+Phases = tuple[float, float, float, float]
+Braking = tuple[Phases, float, float]
 
 EXACT = 1e-14
 """How near to its aim [rad] a joint is planned to rest."""
@@ -35,26 +46,32 @@ SHORTEST = 1e-15
 AT_AIM = 1e-12
 """A joint at rest this near to its aim [rad] is there."""
 MOST_ROUNDS = 100
-"""Bound of the search, which ends after a handful of rounds."""
+"""Bound of the search, which mostly ends after one round or two."""
+SIXTH = 1.0 / 6.0
 
 
-@kernel("Tuple((f8, f8, f8, f8))(f8, f8, f8, f8, f8)")
-def phases_to(
-    velocity: float, acceleration: float, wanted: float, largest: float, jerk: float
-) -> Phases:
+@kernel("Tuple((f8, f8, f8))(f8[:, ::1], i8)")
+def limits_of(limits: Array, joint: int) -> Limits:
+    """Return the limits of one joint."""
+    return limits[0, joint], limits[1, joint], 1.0 / limits[1, joint]
+
+
+@kernel("Tuple((f8, f8, f8, f8))(f8, f8, f8, Tuple((f8, f8, f8)))")
+def phases_to(velocity: float, acceleration: float, wanted: float, limits: Limits) -> Phases:
     """Return the jerk, with its sign, and the three durations of the way to a velocity."""
-    faded = velocity + 0.5 * acceleration * abs(acceleration) / jerk
+    largest, jerk, per_jerk = limits
+    faded = velocity + 0.5 * acceleration * abs(acceleration) * per_jerk
     if faded == wanted:
         # Nothing to do but to let the acceleration fade.
-        return math.copysign(jerk, acceleration), 0.0, 0.0, abs(acceleration) / jerk
+        return math.copysign(jerk, acceleration), 0.0, 0.0, abs(acceleration) * per_jerk
     sign = 1.0 if faded < wanted else -1.0
     start, gap = sign * acceleration, sign * (wanted - velocity)
     peak = math.sqrt(max(jerk * gap + 0.5 * start * start, 0.0))
     held = 0.0
     if peak > largest:
         peak = max(largest, start)
-        held = max(gap - (peak * peak - 0.5 * start * start) / jerk, 0.0) / peak
-    return sign * jerk, max(peak - start, 0.0) / jerk, held, peak / jerk
+        held = max(gap - (peak * peak - 0.5 * start * start) * per_jerk, 0.0) / peak
+    return sign * jerk, max(peak - start, 0.0) * per_jerk, held, peak * per_jerk
 
 
 @kernel("Tuple((f8, f8, f8))(f8, f8, f8, f8, f8)")
@@ -63,15 +80,13 @@ def moved(
 ) -> Motion:
     """Return the motion after a time of constant jerk."""
     return (
-        position + time * (velocity + time * (0.5 * acceleration + time * jerk / 6.0)),
+        position + time * (velocity + time * (0.5 * acceleration + time * jerk * SIXTH)),
         velocity + time * (acceleration + 0.5 * time * jerk),
         acceleration + time * jerk,
     )
 
 
-@kernel(
-    "Tuple((f8, f8, f8))(Tuple((f8, f8, f8)), Tuple((f8, f8, f8, f8)), f8, f8)",
-)
+@kernel("Tuple((f8, f8, f8))(Tuple((f8, f8, f8)), Tuple((f8, f8, f8, f8)), f8, f8)")
 def moved_along(start: Motion, phases: Phases, wanted: float, time: float) -> Motion:
     """Return the motion after a time on the way to a velocity."""
     p, v, a = start
@@ -91,28 +106,39 @@ def moved_along(start: Motion, phases: Phases, wanted: float, time: float) -> Mo
     return p + (time - fading) * wanted, wanted, 0.0
 
 
-@kernel("f8(f8, f8, f8, f8, f8)")
-def rest_of(
-    position: float, velocity: float, acceleration: float, largest: float, jerk: float
-) -> float:
-    """Return where a joint that brakes comes to rest [rad]."""
-    if velocity == 0.0 and acceleration == 0.0:
-        return position
-    # The three phases of `phases_to`, added up, and mirrored so that the joint goes forward: this
-    # is most of what a cycle computes.
-    period = 1.0 / jerk
-    faded = velocity + 0.5 * acceleration * abs(acceleration) * period
-    sign = 1.0 if faded >= 0.0 else -1.0
+@kernel("Tuple((Tuple((f8, f8, f8, f8)), f8, f8))(f8, f8, Tuple((f8, f8, f8)))")
+def braking_of(velocity: float, acceleration: float, limits: Limits) -> Braking:
+    """Return how a joint brakes: this is most of what a cycle computes.
+
+    Returns:
+        Its phases, as `phases_to` velocity zero gives them; how far they lead [rad]; and how fast
+        the place of rest moves [rad/s] for every unit by which the jerk differs from theirs.
+    """
+    # Mirrored, so that the joint goes forward.
+    largest, jerk, per_jerk = limits
+    sign = 1.0 if velocity + 0.5 * acceleration * abs(acceleration) * per_jerk >= 0.0 else -1.0
     v, a = sign * velocity, sign * acceleration
-    peak = math.sqrt(max(jerk * v + 0.5 * a * a, 0.0))
-    held = 0.0
+    peak, held = math.sqrt(max(jerk * v + 0.5 * a * a, 0.0)), 0.0
     if peak > largest:
         peak = max(largest, -a)
-        held = max(v - (peak * peak - 0.5 * a * a) * period, 0.0) / peak
-    rising = max(peak + a, 0.0) * period
-    way = rising * (v + rising * (0.5 * a - jerk * rising / 6.0))
-    way += held * (v + rising * (a - 0.5 * jerk * rising) - 0.5 * peak * held)
-    return position + sign * (way + peak * peak * peak * period * period / 6.0)
+        held = max(v - (peak * peak - 0.5 * a * a) * per_jerk, 0.0) / peak
+    rising, fading = max(peak + a, 0.0) * per_jerk, peak * per_jerk
+    way = (
+        rising * (v + rising * (0.5 * a - jerk * rising * SIXTH)) + SIXTH * peak * fading * fading
+    )
+    if held > 0.0:
+        left = v + rising * (a - 0.5 * jerk * rising)
+        way += held * (left - 0.5 * peak * held)
+        slope = 0.5 * rising * rising + (left + a * (held + 0.5 * fading)) * per_jerk
+    else:
+        slope = 0.5 * (a + peak) * (a + 2.0 * peak) * per_jerk * per_jerk
+    return (-sign * jerk, rising, held, fading), sign * way, slope
+
+
+@kernel("f8(f8, f8, f8, Tuple((f8, f8, f8)))")
+def rest_of(position: float, velocity: float, acceleration: float, limits: Limits) -> float:
+    """Return where a joint that brakes comes to rest [rad]."""
+    return position + braking_of(velocity, acceleration, limits)[1]
 
 
 @kernel("f8(Tuple((f8, f8, f8, f8)), f8)")
@@ -124,72 +150,133 @@ def jerk_at(phases: Phases, time: float) -> float:
     return -jerk if rising + held <= time < rising + held + fading else 0.0
 
 
-@kernel("f8(f8, f8, f8, f8, f8)")
-def rest_slope(
-    velocity: float, acceleration: float, change: float, largest: float, jerk: float
-) -> float:
-    """Return how fast the place of rest moves [rad/s] while the acceleration changes by `change`.
-
-    It stays while the joint brakes, so only the difference from the jerk of braking moves it.
-    """
-    signed, rising, held, fading = phases_to(velocity, acceleration, 0.0, largest, jerk)
-    start, peak = -acceleration if signed > 0.0 else acceleration, fading * jerk
-    if held > 0.0:
-        ahead = abs(velocity) if signed * velocity < 0.0 else -abs(velocity)
-        left = ahead + rising * (start - 0.5 * jerk * rising)
-        per_change = 0.5 * rising * rising + (left + start * (held + 0.5 * fading)) / jerk
-    else:
-        per_change = 0.5 * (start + peak) * (start + 2.0 * peak) / (jerk * jerk)
-    return per_change * (change - signed)
-
-
-@kernel("Tuple((f8, f8, f8))(Tuple((f8, f8, f8)), f8, f8, f8, f8)")
-def braked_for(start: Motion, largest: float, jerk: float, time: float, end: float) -> Motion:
+@kernel("Tuple((f8, f8, f8))(Tuple((f8, f8, f8)), Tuple((f8, f8, f8, f8)), f8, f8)")
+def braked_for(start: Motion, phases: Phases, time: float, end: float) -> Motion:
     """Return the motion after a time of braking; at rest it is at `end` if that is all but so."""
     p, v, a = start
     if v == 0.0 and a == 0.0:
         return start
-    p, v, a = moved_along(start, phases_to(v, a, 0.0, largest, jerk), 0.0, time)
+    p, v, a = moved_along(start, phases, 0.0, time)
     if v == 0.0 and a == 0.0 and abs(p - end) < AT_AIM:
         p = end
     return p, v, a
 
 
-@kernel("Tuple((f8, f8, f8))(Tuple((f8, f8, f8)), f8, f8, f8, f8, f8)")
-def stepped(
-    start: Motion, aim: float, speed: float, largest: float, jerk: float, step: float
-) -> Motion:
-    """Return the motion after one step of the fastest way to rest at `aim`."""
-    p, v, a = start
-    short = aim - rest_of(p, v, a, largest, jerk)
-    if v == 0.0 and a == 0.0 and abs(short) < AT_AIM:
-        return start
-    sign = math.copysign(1.0, short)
-    wanted = sign * speed
-    phases = phases_to(v, a, wanted, largest, jerk)
-    ahead = moved_along(start, phases, wanted, step)
-    left = sign * (aim - rest_of(ahead[0], ahead[1], ahead[2], largest, jerk))
-    if left >= 0.0:
-        return ahead
+@kernel("f8(f8, f8, f8, Tuple((f8, f8, f8)), f8)")
+def speeding_up(
+    velocity: float, acceleration: float, way: float, limits: Limits, step: float
+) -> float:
+    """Return for how long of a step [s] a joint speeds up before it brakes to rest after `way`.
+
+    Args:
+        velocity: Of the joint in the direction of the way, which the jerk has, too [rad/s].
+        acceleration: Likewise.
+        way: Where to come to rest, from here [rad].
+        limits: Of the joint.
+        step: Duration of the step, all of which the jerk lasts if the joint need not brake [s].
+    """
+    largest, jerk, per_jerk = limits
+    kept = jerk * velocity - 0.5 * acceleration * acceleration
+    x = acceleration + jerk * step
+    if kept < 0.0 and (x < 0.0 or x * x < -kept):
+        return step  # It still goes the other way.
+    goal = jerk * jerk * way + acceleration * (kept + SIXTH * acceleration * acceleration)
+    # Newton's search from the far end of a convex function never passes its zero.
+    for turn in range(MOST_ROUNDS):
+        squared = max(x * x + kept, 0.0)
+        if squared <= largest * largest:
+            peak = math.sqrt(squared)
+            total = peak + x
+            over, slope = total * (kept + peak * x) - goal, total * (total + peak)
+        else:
+            more = squared + largest * largest
+            over = 0.5 * squared * more / largest + x * (squared + kept) - goal
+            slope = x * (squared + more) / largest + 3.0 * x * x + 2.0 * kept
+        if over <= EXACT * jerk * jerk:
+            return step if turn == 0 else max(x - acceleration, 0.0) * per_jerk
+        x -= over / slope
+    return max(x - acceleration, 0.0) * per_jerk
+
+
+@kernel(
+    "f8(Tuple((f8, f8, f8)), Tuple((f8, f8, f8, f8)), f8, f8, Tuple((f8, f8, f8)), f8)",
+)
+def going_on(
+    start: Motion, phases: Phases, wanted: float, aim: float, limits: Limits, step: float
+) -> float:
+    """Return for how long of a step [s] a joint goes on to a velocity before it has to brake."""
+    sign = math.copysign(1.0, wanted)
+    low, high, time = 0.0, step, step
     # What is left to the aim when braking begins at a time falls from one end of the step to the
-    # other through zero: Newton's search, kept between the ends.
-    low, high = 0.0, step
-    time = step * abs(short) / (abs(short) - left)
-    for _ in range(MOST_ROUNDS):
-        ahead = moved_along(start, phases, wanted, time)
-        left = sign * (aim - rest_of(ahead[0], ahead[1], ahead[2], largest, jerk))
-        if abs(left) <= EXACT or high - low <= SHORTEST:
+    # other through zero, if at all: Newton's search, kept between the ends.
+    for turn in range(MOST_ROUNDS):
+        p, v, a = moved_along(start, phases, wanted, time)
+        braking, way, gain = braking_of(v, a, limits)
+        left = sign * (aim - (p + way))
+        if abs(left) <= EXACT or high - low <= SHORTEST or (left > 0.0 and turn == 0):
             break
         if left > 0.0:
             low = time
         else:
             high = time
-        change = jerk_at(phases, time)
-        slope = sign * rest_slope(ahead[1], ahead[2], change, largest, jerk)
-        time = time + left / slope if slope > 0.0 else high
+        slope = sign * gain * (jerk_at(phases, time) - braking[0])
+        time = time + left / slope if slope > 0.0 else low
         if not low < time < high:
             time = 0.5 * (low + high)
-    return braked_for(ahead, largest, jerk, step - time, aim)
+    return time
+
+
+@kernel("Tuple((f8, f8, f8, f8))(Tuple((f8, f8, f8)), f8, f8, f8, Tuple((f8, f8, f8)), f8)")
+def stepped(
+    start: Motion, rest: float, aim: float, speed: float, limits: Limits, step: float
+) -> tuple[float, float, float, float]:
+    """Return the motion after one step of the fastest way to rest at `aim`, and its rest.
+
+    Args:
+        start: The motion.
+        rest: Where it would come to rest [rad].
+        aim: Where it shall [rad].
+        speed: Largest speed [rad/s].
+        limits: Of the joint.
+        step: Duration of the step in [s].
+    """
+    p, v, a = start
+    if v == 0.0 and a == 0.0 and abs(aim - rest) < AT_AIM:
+        return p, v, a, p
+    sign = math.copysign(1.0, aim - rest)
+    wanted = sign * speed
+    phases = phases_to(v, a, wanted, limits)
+    if phases[0] * sign > 0.0 and phases[1] >= step:
+        time = speeding_up(sign * v, sign * a, sign * (aim - p), limits, step)
+    else:
+        time = going_on(start, phases, wanted, aim, limits, step)
+    p, v, a = moved_along(start, phases, wanted, time)
+    braking, way, _ = braking_of(v, a, limits)
+    rest = p + way
+    if time < step:
+        p, v, a = braked_for((p, v, a), braking, step - time, aim)
+    return p, v, a, p if v == 0.0 and a == 0.0 else rest
+
+
+@kernel("f8(f8, f8, Tuple((f8, f8, f8)))")
+def excursion_of(velocity: float, acceleration: float, limits: Limits) -> float:
+    """Return a bound of how far braking leads out of the way to its end [rad].
+
+    Only a joint that turns round while it brakes leaves that way: its acceleration is so large
+    that it outlasts the speed, by at most the time in which the acceleration fades.
+    """
+    largest, _, per_jerk = limits
+    faded = velocity + 0.5 * acceleration * abs(acceleration) * per_jerk
+    return abs(velocity) * largest * per_jerk if faded * velocity < 0.0 else 0.0
+
+
+@kernel("void(f8[:, ::1], i8, f8, f8, f8, f8, Tuple((f8, f8, f8)))")
+def write_motion(
+    out: Array, n: int, p: float, v: float, a: float, rest: float, limits: Limits
+) -> None:
+    """Write one joint's column of the motions."""
+    out[0, n], out[1, n], out[2, n] = p, v, a
+    out[3, n], out[4, n] = rest, excursion_of(v, a, limits)
 
 
 @kernel("void(f8[:, ::1], f8[:, ::1], f8[::1], f8[::1], f8, f8[:, ::1])")
@@ -199,35 +286,30 @@ def follow(
     """Write the motions after one step of the fastest ways to rest at their aims.
 
     Args:
-        motion: Present motions, shape (3, N).
+        motion: Present motions, shape (5, N).
         limits: Largest accelerations and jerks, shape (2, N).
         aims: Where each joint shall come to rest [rad], shape (N,).
         speeds: Largest speeds [rad/s], shape (N,).
         step: Duration of the step in [s].
-        out: Motions after it, shape (3, N).
+        out: Motions after it, shape (5, N).
     """
     for n in range(aims.size):
+        each = limits_of(limits, n)
         start = (motion[0, n], motion[1, n], motion[2, n])
-        out[0, n], out[1, n], out[2, n] = stepped(
-            start, aims[n], speeds[n], limits[0, n], limits[1, n], step
-        )
+        p, v, a, rest = stepped(start, motion[3, n], aims[n], speeds[n], each, step)
+        write_motion(out, n, p, v, a, rest, each)
 
 
 @kernel("void(f8[:, ::1], f8[:, ::1], f8, f8[:, ::1])")
 def brake(motion: Array, limits: Array, step: float, out: Array) -> None:
     """Write the motions after every joint has braked for a step of `step` [s]."""
     for n in range(motion.shape[1]):
+        each = limits_of(limits, n)
         p, v, a = motion[0, n], motion[1, n], motion[2, n]
-        largest, jerk = limits[0, n], limits[1, n]
-        rest = rest_of(p, v, a, largest, jerk)
-        out[0, n], out[1, n], out[2, n] = braked_for((p, v, a), largest, jerk, step, rest)
-
-
-@kernel("void(f8[:, ::1], f8[:, ::1], f8[::1])")
-def rest(motion: Array, limits: Array, out: Array) -> None:
-    """Write where joints that brake come to rest [rad], shape (N,)."""
-    for n in range(motion.shape[1]):
-        out[n] = rest_of(motion[0, n], motion[1, n], motion[2, n], limits[0, n], limits[1, n])
+        braking, way, _ = braking_of(v, a, each)
+        rest = p + way
+        p, v, a = braked_for((p, v, a), braking, step, rest)
+        write_motion(out, n, p, v, a, rest, each)
 
 
 @kernel("void(f8[:, ::1], f8[:, ::1], f8, f8[::1])")
@@ -235,128 +317,18 @@ def braking_pose(motion: Array, limits: Array, share: float, out: Array) -> None
     """Write where joints are after a part of the time in which all of them come to rest."""
     longest = 0.0
     for n in range(motion.shape[1]):
-        v, a = motion[1, n], motion[2, n]
-        if v != 0.0 or a != 0.0:
-            phases = phases_to(v, a, 0.0, limits[0, n], limits[1, n])
-            longest = max(longest, phases[1] + phases[2] + phases[3])
+        phases = braking_of(motion[1, n], motion[2, n], limits_of(limits, n))[0]
+        longest = max(longest, phases[1] + phases[2] + phases[3])
     for n in range(motion.shape[1]):
-        start = (motion[0, n], motion[1, n], motion[2, n])
-        largest, jerk = limits[0, n], limits[1, n]
-        end = rest_of(start[0], start[1], start[2], largest, jerk)
-        out[n] = braked_for(start, largest, jerk, share * longest, end)[0]
+        p, v, a = motion[0, n], motion[1, n], motion[2, n]
+        phases, way, _ = braking_of(v, a, limits_of(limits, n))
+        out[n] = braked_for((p, v, a), phases, share * longest, p + way)[0]
 
 
-@kernel("Tuple((f8, f8))(f8, f8, f8, f8, f8)")
-def rest_and_excursion(
-    position: float, velocity: float, acceleration: float, largest: float, jerk: float
-) -> tuple[float, float]:
-    """Return where braking ends, and a bound of how far it leads out of the way there [rad].
-
-    Only a joint that turns round while it brakes leaves that way: its acceleration is so large
-    that it outlasts the speed, by at most the time in which the acceleration fades.
-    """
-    turns_round = (velocity + 0.5 * acceleration * abs(acceleration) / jerk) * velocity < 0.0
-    excursion = abs(velocity) * largest / jerk if turns_round else 0.0
-    return rest_of(position, velocity, acceleration, largest, jerk), excursion
-
-
-@kernel("void(f8[:, ::1], f8[:, ::1], f8[:, ::1])")
-def way_to_rest(motion: Array, limits: Array, out: Array) -> None:
-    """Write where braking begins and ends, and how far it leads out of the way between [rad].
-
-    Args:
-        motion: Present motions, shape (3, N).
-        limits: Largest accelerations and jerks, shape (2, N).
-        out: Positions, places of rest, and a bound of the excursions [rad], shape (3, N).
-    """
+@kernel("void(f8[:, ::1], f8[:, ::1])")
+def find_rest(motion: Array, limits: Array) -> None:
+    """Write the last two rows of motions from the first three."""
     for n in range(motion.shape[1]):
-        out[0, n] = motion[0, n]
-        out[1, n], out[2, n] = rest_and_excursion(
-            motion[0, n], motion[1, n], motion[2, n], limits[0, n], limits[1, n]
-        )
-
-
-@kernel("b1(f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])")
-def take_wishes(given: Array, ranges: Array, motion: Array, beyond: Array) -> bool:
-    """Bring the estimated motion of the commands up to date with new ones.
-
-    Args:
-        given: Commanded positions [rad], shares of the new in the estimate and rates [1/s] of
-            each joint, shape (3, N); share and rate are zero where there is no new command.
-        ranges: Lower and upper limits of positions, largest speeds and accelerations, (4, N).
-        motion: The estimate so far, and then the new one, shape (3, N).
-        beyond: How far commands were outside their limits [rad], shape (1, N).
-
-    Returns:
-        Whether any command was outside its limits.
-    """
-    is_beyond = False
-    for n in range(motion.shape[1]):
-        raw, share, rate = given[0, n], given[1, n], given[2, n]
-        position = min(max(raw, ranges[0, n]), ranges[1, n])
-        beyond[0, n] = raw - position
-        is_beyond = is_beyond or raw != position
-        speed = min(max((position - motion[0, n]) * rate, -ranges[2, n]), ranges[2, n])
-        change = (speed - motion[1, n]) * share
-        largest = min(max(change * rate, -ranges[3, n]), ranges[3, n])
-        motion[0, n] = position
-        motion[1, n] += change
-        motion[2, n] += (largest - motion[2, n]) * share
-    return is_beyond
-
-
-@kernel(
-    "Tuple((b1, b1, f8))(f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1],"
-    " b1[::1], f8, f8[:, :, ::1])",
-)
-def pursue(
-    motion: Array,
-    limits: Array,
-    given: Array,
-    ranges: Array,
-    wishes: Array,
-    aims: Array,
-    holding: NDArray[np.bool_],
-    step: float,
-    out: Array,
-) -> tuple[bool, bool, float]:
-    """Write the motions after one step in which joints follow their commands, or brake and hold.
-
-    Args:
-        motion: Present motions, shape (3, N).
-        limits: Largest accelerations, jerks and speeds, shape (3, N).
-        given: What `take_wishes` takes, and how long the commands go on before they brake [s],
-            shape (4, N).
-        ranges: What `take_wishes` takes, and the lowest and highest aims [rad], shape (6, N).
-        wishes: The estimated motion of the commands, brought up to date, shape (3, N).
-        aims: Written: where the commands would come to rest, the same within the allowed range,
-            and how far they were outside their limits [rad], shape (3, N).
-        holding: Whether each joint brakes rather than follows, shape (N,).
-        step: Duration of the step in [s].
-        out: Written: the motions after it, and their ways to rest as of `way_to_rest`, shape
-            (2, 3, N).
-
-    Returns:
-        Whether any command was outside its limits, whether a joint that holds still moves, and
-        the sum of the squares of the distances of all that follow from their commands [rad^2].
-    """
-    is_beyond = take_wishes(given, ranges, wishes, aims[2:])
-    is_moving, behind = False, 0.0
-    for n in range(holding.size):
-        largest, jerk = limits[0, n], limits[1, n]
-        p, v, a = wishes[0, n], wishes[1, n], wishes[2, n]
-        place = rest_of(p, v, a, largest, jerk) + v * given[3, n]
-        aims[0, n] = place
-        aims[1, n] = min(max(place, ranges[4, n]), ranges[5, n])
-        start = (motion[0, n], motion[1, n], motion[2, n])
-        if holding[n]:
-            end = rest_of(start[0], start[1], start[2], largest, jerk)
-            p, v, a = braked_for(start, largest, jerk, step, end)
-            is_moving = is_moving or v != 0.0 or a != 0.0
-        else:
-            p, v, a = stepped(start, aims[1, n], limits[2, n], largest, jerk, step)
-            behind += (wishes[0, n] - p) * (wishes[0, n] - p)
-        out[0, 0, n], out[0, 1, n], out[0, 2, n] = p, v, a
-        out[1, 0, n] = p
-        out[1, 1, n], out[1, 2, n] = rest_and_excursion(p, v, a, largest, jerk)
-    return is_beyond, is_moving, behind
+        each = limits_of(limits, n)
+        p, v, a = motion[0, n], motion[1, n], motion[2, n]
+        motion[3, n], motion[4, n] = rest_of(p, v, a, each), excursion_of(v, a, each)

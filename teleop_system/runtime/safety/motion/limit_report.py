@@ -74,7 +74,7 @@ class LimitReport:
         self, joint: int, step: Step, state: MotionState, wishes: Wishes, log: CauseLog
     ) -> None:
         name, limits = self._joints[joint], self._limits[joint]
-        position, velocity, acceleration = state.table[:, joint].tolist()
+        position, velocity, acceleration = state.table[:3, joint].tolist()
         speed, allowed = abs(velocity), float(self._speeds[joint])
         wished = abs(float(wishes.velocities[joint]))
         if allowed < AT_LIMIT * limits.velocity and speed >= AT_LIMIT * allowed:

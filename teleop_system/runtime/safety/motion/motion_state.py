@@ -11,26 +11,34 @@ class MotionState:
     """The motion of all joints at one time; nobody changes it once it is made.
 
     Args:
-        table: Positions [rad] or [m], velocities and accelerations as rows, shape (3, N).
-        way: Its way to rest, as `Trajectories.way_to_rest` gives it, where that is known.
+        table: Positions [rad] or [m], velocities, accelerations, places of rest, and bounds of
+            how far braking leads out of the way there as rows, shape (5, N).
+        has_rest: Whether the last two rows are known; see `Trajectories.way_to_rest`.
 
     Attributes:
         table: The same, for kernels to read.
-        way: Likewise; None where nobody has asked yet.
+        has_rest: Likewise.
     """
 
-    __slots__ = ("_position", "table", "way")
+    __slots__ = ("_position", "has_rest", "table")
 
-    def __init__(self, table: Array, way: Array | None = None) -> None:
+    def __init__(self, table: Array, has_rest: bool = True) -> None:
         self.table = table
-        self.way = way
+        self.has_rest = has_rest
         self._position: Array | None = None
+
+    @classmethod
+    def of(cls, motion: Array) -> "MotionState":
+        """Return the state with these positions, velocities and accelerations, shape (3, N)."""
+        table = np.empty((5, motion.shape[1]))
+        table[:3] = motion
+        return cls(table, has_rest=False)
 
     @classmethod
     def at_rest(cls, position: Array) -> "MotionState":
         """Return the state of joints that stand still."""
-        table = np.zeros((3, position.size))
-        table[0] = position
+        table = np.zeros((5, position.size))
+        table[0] = table[3] = position
         return cls(table)
 
     @property
@@ -55,15 +63,12 @@ class MotionState:
 
     def is_resting(self, columns: slice = slice(None)) -> bool:
         """Tell whether some joints stand still."""
-        return not self.table[1:, columns].any()
+        return not self.table[1:3, columns].any()
 
     def blended(self, other: "MotionState", share: Array) -> "MotionState":
         """Return the state that lies `share` of the way from here to another, shape (N,).
 
         Where two motions from one start keep within limits, so does every motion between them.
         """
-        return MotionState(self.table + share * (other.table - self.table))
-
-    def chosen(self, other: "MotionState", mask: NDArray[np.bool_]) -> "MotionState":
-        """Return this state with those joints replaced by another's where `mask` is true."""
-        return MotionState(np.where(mask, other.table, self.table))
+        here, there = self.table[:3], other.table[:3]
+        return MotionState.of(here + share * (there - here))

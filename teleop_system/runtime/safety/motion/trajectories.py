@@ -24,7 +24,7 @@ class Trajectories:
     def __init__(self, acceleration: Array, jerk: Array) -> None:
         self.limits = np.stack([acceleration, jerk, np.ones(acceleration.size)])
         self._speeds = self.limits[2]
-        self._shape = (3, acceleration.size)
+        self._shape = (5, acceleration.size)
 
     def set_speeds(self, columns: slice, velocity: Array) -> None:
         """Set the largest speeds of some joints in [rad/s]."""
@@ -32,9 +32,8 @@ class Trajectories:
 
     def rest(self, state: MotionState) -> Array:
         """Return where the joints come to rest if all brake [rad], shape (N,)."""
-        out = np.empty(self._shape[1])
-        kernels.rest(state.table, self.limits, out)
-        return out
+        rest: Array = self.way_to_rest(state)[3]
+        return rest
 
     def braked(self, state: MotionState, step: float) -> MotionState:
         """Return the state after every joint has braked for one step of `step` [s]."""
@@ -49,12 +48,8 @@ class Trajectories:
         return out
 
     def way_to_rest(self, state: MotionState) -> Array:
-        """Return where braking begins and ends, and how far it may lead out of the way between.
-
-        Returns:
-            Positions, places of rest and a bound of the excursions, all in [rad], shape (3, N).
-        """
-        if state.way is None:
-            state.way = np.empty(self._shape)
-            kernels.way_to_rest(state.table, self.limits, state.way)
-        return state.way
+        """Return the table of a state with all of its rows, shape (5, N)."""
+        if not state.has_rest:
+            kernels.find_rest(state.table, self.limits)
+            state.has_rest = True
+        return state.table

@@ -11,8 +11,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from teleop_system.runtime.safety.motion import kernels
 from teleop_system.runtime.safety.motion.motion_state import MotionState
+from teleop_system.runtime.safety.motion.pursuit_kernels import pursue
 from teleop_system.runtime.safety.motion.step import Step
 from teleop_system.runtime.safety.motion.trajectories import Trajectories
 from teleop_system.runtime.safety.parts import RobotParts
@@ -45,6 +45,7 @@ class Wishes:
     """
 
     def __init__(self, parts: RobotParts, trajectories: Trajectories, smoothing: float) -> None:
+        self._trajectories = trajectories
         self._limits = trajectories.limits
         self._smoothing = smoothing
         self._lower, self._upper = parts.lower, parts.upper
@@ -57,7 +58,7 @@ class Wishes:
         self.positions, self.velocities, self._accelerations = self._motion
         self._raw, self._shares, self._rates, self._ahead = self._given
         self.unclipped, self.aims, self.beyond = self._aims
-        self._shape = (2, 3, size)
+        self._shape = (5, size)
         # What was last written to the arrays, by where each part begins: most of it stays.
         self._intervals: dict[int, float] = {}
         self._extents: dict[int, float] = {}
@@ -115,8 +116,8 @@ class Wishes:
             The motion, and whether a joint that holds still moves.
         """
         out = np.empty(self._shape)
-        self.is_beyond, is_moving, self.behind = kernels.pursue(
-            step.state.table,
+        self.is_beyond, is_moving, self.behind = pursue(
+            self._trajectories.way_to_rest(step.state),
             self._limits,
             self._given,
             self._ranges,
@@ -126,5 +127,4 @@ class Wishes:
             step.duration,
             out,
         )
-        table, way = out
-        return MotionState(table, way), is_moving
+        return MotionState(out), is_moving
