@@ -22,6 +22,7 @@ from typing_extensions import override
 from teleop_system.exceptions import (
     ConfigError,
     InvalidJointStateError,
+    InvalidPoseError,
     InvalidValueError,
     UnknownNameError,
 )
@@ -93,6 +94,9 @@ class ModelSolver(IIKSolver):
             for (name, config), row in zip(options.chains.items(), self._table, strict=True)
         }
         self._task_list = tuple(self._tasks.values())
+        # What the rows of the last tick were about.
+        self._row_chains: tuple[str, ...] | None = None
+        self._row_places: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._away = self._table[:, chain_kernels.AWAY : chain_kernels.AWAY + 2]
         self._work = np.zeros(18)
         self._masks = self._kinematics.chain_masks()
@@ -128,18 +132,27 @@ class ModelSolver(IIKSolver):
         current_joints: NDArray[np.float64],
         dt: float = 0.01,
     ) -> IKResult:
-        if not self._is_ready:
-            self._require_ready()
-        if dt != self._dt:
-            self._set_period(dt)
-        is_new = self._start_from(current_joints)
+        is_new = self._begin(current_joints, dt)
         self._aim(target_poses, is_new=is_new)
-        step = self._step()
-        last = self._last_step
-        is_solved = step is not None
-        last[:] = self._bounds.braking_step(last) if step is None else step
-        np.add(self._joints, last, self._joints)
-        return self._measure(target_poses, is_solved=is_solved)
+        return self._move(target_poses)
+
+    def solve_rows(
+        self, chains: tuple[str, ...], targets: Array, current_joints: Array, dt: float = 0.01
+    ) -> IKResult:
+        """Do what `solve_multi` does, for callers whose targets are numbers in a table.
+
+        Args:
+            chains: The chains that have a target; ticks that give the same object are quicker.
+            targets: Their positions in [m] and quaternions xyzw, shape (K, 7).
+            current_joints: As of `solve_multi`.
+            dt: As of `solve_multi`.
+
+        Raises:
+            TeleopError: As `solve_multi` does.
+        """
+        is_new = self._begin(current_joints, dt)
+        self._aim_rows(chains, targets, is_new=is_new)
+        return self._move(chains)
 
     @override
     def get_joint_names(self) -> list[str]:
@@ -275,17 +288,56 @@ class ModelSolver(IIKSolver):
             task.release()
         return True
 
+    def _begin(self, current_joints: Array, dt: float) -> bool:
+        """Prepare for a tick; tell whether it starts anew."""
+        if not self._is_ready:
+            self._require_ready()
+        if dt != self._dt:
+            self._set_period(dt)
+        return self._start_from(current_joints)
+
+    def _move(self, chains: Iterable[str]) -> IKResult:
+        """Take the step of the tick, and measure how far some chains are from their targets."""
+        step = self._step()
+        last = self._last_step
+        is_solved = step is not None
+        last[:] = self._bounds.braking_step(last) if step is None else step
+        np.add(self._joints, last, self._joints)
+        return self._measure(chains, is_solved=is_solved)
+
     def _on_new_start(self) -> None:
         """Forget what was remembered of the ticks before, for the joints have jumped."""
 
     def _on_shift(self) -> None:
         """Correct what was computed of the last result, for it has been moved."""
 
+    def _aim_rows(self, chains: tuple[str, ...], targets: Array, *, is_new: bool) -> None:
+        if is_new or chains is not self._row_chains:
+            self._require_chains(chains)
+            for name, task in self._tasks.items():
+                task.take_aim() if name in chains else task.hold()
+            self._row_chains = chains
+            self._row_places = np.array([list(self._tasks).index(name) for name in chains])
+        bad = chain_kernels.aim(self._table, targets, self._row_places)
+        if bad >= 0:
+            raise InvalidPoseError(
+                f"the target of {chains[bad]!r} needs a position and a unit quaternion, "
+                f"got {targets[bad].tolist()}"
+            )
+        if is_new:
+            for task in self._task_list:
+                task.forget_motion()
+        chain_kernels.plan(self._table, self._work)
+
+    def _require_chains(self, names: Iterable[str]) -> None:
+        for name in names:
+            if name not in self._tasks:
+                raise UnknownNameError("chain", name, self._tasks)
+
     def _aim(self, poses: Mapping[str, Pose6D], *, is_new: bool) -> None:
         tasks = self._tasks
-        for name in poses:
-            if name not in tasks:
-                raise UnknownNameError("chain", name, tasks)
+        self._row_chains = None
+        self._require_chains(poses)
         for name, task in tasks.items():
             if name in poses:
                 task.aim(poses[name])

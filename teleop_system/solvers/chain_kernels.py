@@ -30,6 +30,10 @@ FULL_DISTANCE, FULL_ANGLE = 0.1, 0.5
 """Errors [m], [rad] up to which a chain has all of its weight."""
 LEAST_SAY = 1e-3
 """Part of its weights, squared, that a chain always has."""
+UNIT_TOLERANCE = 1e-3
+"""How far the length of a target's quaternion may be from 1 before it is refused."""
+FARTHEST = 1e6
+"""Coordinates of a target beyond this [m] are taken as this, lest their squares overflow."""
 LEVER = 0.5
 """Distance from a joint to the frame it moves that damping reckons with in [m]."""
 CURVED = 0.02**2
@@ -135,6 +139,33 @@ def squared(row: Array, first: int) -> float:
     """Return the squared length of three numbers."""
     square: float = row[first] ** 2 + row[first + 1] ** 2 + row[first + 2] ** 2
     return square
+
+
+@kernel("i8(f8[:, ::1], f8[:, ::1], i8[::1])")
+def aim(table: Array, targets: Array, chains: NDArray[np.int64]) -> int:
+    """Take new targets; return which of them is none, or -1.
+
+    Args:
+        table: The chains, shape (C, SIZE).
+        targets: Positions [m] and quaternions xyzw, shape (K, 7).
+        chains: Whose they are, shape (K,).
+    """
+    for n in range(chains.size):
+        x, y, z = targets[n, 0], targets[n, 1], targets[n, 2]
+        a, b, c, d = targets[n, 3], targets[n, 4], targets[n, 5], targets[n, 6]
+        squared = a * a + b * b + c * c + d * d
+        is_unit = 1.0 - 2.0 * UNIT_TOLERANCE < squared < 1.0 + 2.0 * UNIT_TOLERANCE
+        is_place = math.isfinite(x) and math.isfinite(y) and math.isfinite(z)
+        if not (is_unit and is_place):
+            return n
+        k = 1.0 / math.sqrt(squared)
+        row = table[chains[n]]
+        row[TARGET] = max(-FARTHEST, min(FARTHEST, x))
+        row[TARGET + 1] = max(-FARTHEST, min(FARTHEST, y))
+        row[TARGET + 2] = max(-FARTHEST, min(FARTHEST, z))
+        row[TARGET + 3], row[TARGET + 4] = a * k, b * k
+        row[TARGET + 5], row[TARGET + 6] = c * k, d * k
+    return -1
 
 
 @kernel("void(f8[:, ::1], f8[::1])")

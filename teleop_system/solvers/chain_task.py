@@ -14,11 +14,8 @@ from teleop_system.solvers.chain_config import ChainConfig
 
 Array = NDArray[np.float64]
 
-UNIT_TOLERANCE = 1e-3
-"""How far the length of a target's quaternion may be from 1 before it is refused."""
-TWICE_TOLERANCE = 2.0 * UNIT_TOLERANCE
-FARTHEST = 1e6
-"""Coordinates of a target beyond this [m] are taken as this, lest their squares overflow."""
+TWICE_TOLERANCE = 2.0 * kernels.UNIT_TOLERANCE
+FARTHEST = kernels.FARTHEST
 TARGET_ACCELERATION = (15.0, 60.0)
 """Changes of a target's velocity up to these [m/s^2], [rad/s^2] count as motion that is to be
 followed without lag; what is faster is a jump, to be caught up with."""
@@ -111,6 +108,10 @@ class ChainTask:
         ):
             x, y, z = (max(-FARTHEST, min(FARTHEST, value)) for value in (x, y, z))
         self._target[:] = (x, y, z, a * k, b * k, c * k, d * k)
+        self._is_held = False
+
+    def take_aim(self) -> None:
+        """Follow the target that was written to the table."""
         self._is_held = False
 
     def hold(self) -> None:

@@ -9,7 +9,7 @@ from teleop_system.modules.arm_teleop.config import (
     SmoothingConfig,
     WorkspaceBox,
 )
-from teleop_system.modules.arm_teleop.limb import LimbState
+from teleop_system.modules.arm_teleop.limbs.limb import LimbState
 
 __all__ = [
     "ArmController",

@@ -10,13 +10,15 @@ from numpy.typing import ArrayLike
 from teleop_system.calibration import ArmCalibration
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.interfaces import IIKSolver, IKResult, Pose6D, TrackerRole
-from teleop_system.modules.arm_teleop.arm_output import ArmOutput, trusted_poses
+from teleop_system.modules.arm_teleop.arm_output import ArmOutput
 from teleop_system.modules.arm_teleop.body import Array, Body
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
-from teleop_system.modules.arm_teleop.hand_swap import HandSwap
-from teleop_system.modules.arm_teleop.limb import Limb
-from teleop_system.modules.arm_teleop.limb_mapping import LimbMapping
+from teleop_system.modules.arm_teleop.limbs.hand_swap import HandSwap
+from teleop_system.modules.arm_teleop.limbs.limb import Limb
+from teleop_system.modules.arm_teleop.limbs.limb_group import LimbGroup
+from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping
 from teleop_system.modules.arm_teleop.spatial import Placement, heading_of, normalized
+from teleop_system.modules.arm_teleop.targets import Targets
 from teleop_system.modules.pose_gate import CauseLog, PoseGate, Sample
 from teleop_system.robots.description import RobotDescription
 from teleop_system.runtime.causes import Rule, Severity
@@ -78,11 +80,9 @@ class ArmController:
         self._body = Body(
             description, solver, config.posture, resync=config.resync, slack=config.slack
         )
-        self._limbs = tuple(
-            Limb(chain, ROLES[chain.kind, chain.side], config, self._body)
-            for chain in self._body.chains.values()
-            if (chain.kind, chain.side) in ROLES
-        )
+        followed = [c for c in self._body.chains.values() if (c.kind, c.side) in ROLES]
+        chains = [(chain, ROLES[chain.kind, chain.side]) for chain in followed]
+        self._limbs = LimbGroup(chains, config, self._body)
         self._hands = tuple(
             limb
             for limb in self._limbs
@@ -107,6 +107,7 @@ class ArmController:
         """Forget the past; every limb has to be taken up anew."""
         for limb in self._limbs:
             limb.reset()
+        self._limbs.settle()
         if self._swap is not None:
             self._swap.forget()
         self._body.rest(None)
@@ -121,8 +122,9 @@ class ArmController:
     def tool_poses(self, joints: ArrayLike, timestamp: float = 0.0) -> dict[str, Pose6D]:
         """Return where the end effectors are in the base frame for joint positions [rad]."""
         values = [float(value) for value in np.asarray(joints, dtype=np.float64)]
-        place = self._body.kinematics.place
-        return trusted_poses({n: place(n, values) for n in self._body.chains}, timestamp)
+        chains = tuple(self._body.chains)
+        places = [self._body.kinematics.place(name, values) for name in chains]
+        return dict(Targets(chains, np.array([[*p, *q] for p, q in places]), timestamp))
 
     def tools_at(self, pose: str = "a_pose") -> dict[TrackerRole, Pose6D]:
         """Return the end effectors of a named pose by their trackers, to calibrate against.
@@ -165,6 +167,8 @@ class ArmController:
         step = dt if 0.0 < dt < 0.5 * period else period
         measured = self._body.check(joints, log)
         wished = _names_of(engaged)
+        if is_timely and measured is not None and self._limbs.go_on(trackers, wished, now, log):
+            return self._move(measured, step, engaged=True)
         self._see(trackers if is_timely else None, wished, now)
         is_any_engaged = False
         for limb in self._limbs:
@@ -181,6 +185,7 @@ class ArmController:
                 self._take_up(limb, trackers, measured, now)
             else:
                 limb.hold(step, log, engaged=True)
+        self._limbs.settle()
         return self._move(measured, step, engaged=is_any_engaged)
 
     def _check_time(self, now: float, dt: float) -> bool:
@@ -278,25 +283,21 @@ class ArmController:
 
     def _move(self, measured: Array | None, step: float, *, engaged: bool) -> ArmOutput:
         """Take the limbs towards their targets, or let them rest."""
-        body, log = self._body, self._log
-        following = [limb.name for limb in self._limbs if limb.is_following]
-        if not following:
+        body, limbs, log = self._body, self._limbs, self._log
+        if not limbs.following:
             if body.is_running:
                 body.brake(step)
-                for limb in self._limbs:
+                for limb in limbs:
                     limb.stop()
             if not (engaged or body.pace):
                 body.rest(measured)
-                for limb in self._limbs:
+                for limb in limbs:
                     limb.release()  # Nobody knows where the robot will be when it is next needed.
             return self._output({}, None, engaged=engaged)
-        body.prefer(following)
+        body.prefer(limbs.following)
         if measured is not None:
-            body.give_way(measured)
-        targets = trusted_poses(
-            {limb.name: limb.target for limb in self._limbs if limb.target is not None},
-            max(self._now, 0.0),
-        )
+            body.give_way()
+        targets = limbs.targets(max(self._now, 0.0))
         result = body.move(targets, step, log)
         if result.error_position > FAR:
             for limb in self._hands:
@@ -307,21 +308,17 @@ class ArmController:
         return self._output(targets, result, engaged=engaged)
 
     def _output(
-        self, targets: dict[str, Pose6D], result: IKResult | None, *, engaged: bool
+        self, targets: Mapping[str, Pose6D], result: IKResult | None, *, engaged: bool
     ) -> ArmOutput:
-        states, stamps = {}, {}
-        for limb in self._limbs:
-            states[limb.name] = limb.state
-            if limb.is_following:
-                stamps[limb.name] = limb.stamp
-        if 0 < len(stamps) < len(states):
-            # A limb that keeps its place while others follow still moves for them.
+        body, limbs = self._body, self._limbs
+        if limbs.following:
+            stamps = limbs.stamps()
             oldest = min(stamps.values())
-            for name in states.keys() - stamps.keys():
-                stamps[name] = max(self._stamps[name], oldest)
-        if stamps:
+            for name in limbs.states:
+                if name not in stamps:
+                    # A limb that keeps its place while others follow still moves for them.
+                    stamps[name] = max(self._stamps[name], oldest)
             self._stamps = stamps
-        body = self._body
         return ArmOutput(
             names=body.names,
             positions=body.positions,
@@ -329,7 +326,7 @@ class ArmController:
             error_position=result.error_position if result is not None else 0.0,
             error_orientation=result.error_orientation if result is not None else 0.0,
             causes=self._log.causes,
-            states=states,
+            states=limbs.states,
             stamps=self._stamps,
             columns=body.columns,
             active=body.is_running and engaged,

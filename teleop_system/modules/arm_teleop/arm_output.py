@@ -3,15 +3,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.interfaces import Pose6D
 from teleop_system.modules.arm_teleop.body import Columns
-from teleop_system.modules.arm_teleop.limb import LimbState
-from teleop_system.modules.arm_teleop.spatial import Placement
+from teleop_system.modules.arm_teleop.limbs.limb import LimbState
 from teleop_system.runtime.causes import Cause
 
 MOVING = (LimbState.FOLLOWING, LimbState.RAMPING)
@@ -57,29 +55,3 @@ class ArmOutput:
     def following(self) -> frozenset[str]:
         """The limbs that the operator moves."""
         return frozenset([name for name, state in self.states.items() if state in MOVING])
-
-
-def trusted_poses(placements: Mapping[str, Placement], timestamp: float) -> dict[str, Pose6D]:
-    """Return poses of numbers known to be sound; checking them again takes 10 us each."""
-    numbers: list[float] = []
-    for position, orientation in placements.values():
-        numbers += position
-        numbers += orientation
-    block = np.array(numbers)
-    block.setflags(write=False)
-    poses, first = {}, 0
-    for name in placements:
-        pose = poses[name] = _EMPTY(Pose6D)
-        _POSITION(pose, block[first : first + 3])
-        _ORIENTATION(pose, block[first + 3 : first + 7])
-        _TIMESTAMP(pose, timestamp)
-        _VALID(pose, True)
-        first += 7
-    return poses
-
-
-_EMPTY: Any = object.__new__
-# Slots are written through their own descriptors: by name takes twice as long.
-_POSITION, _ORIENTATION, _TIMESTAMP, _VALID = (
-    vars(Pose6D)[name].__set__ for name in ("position", "orientation", "timestamp", "valid")
-)

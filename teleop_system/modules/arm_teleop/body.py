@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from teleop_system.exceptions import UnknownNameError
-from teleop_system.interfaces import IIKSolver, IKResult, Pose6D
+from teleop_system.interfaces import IIKSolver, IKResult
+from teleop_system.modules.arm_teleop import body_kernels as kernels
 from teleop_system.modules.arm_teleop.chain_kinematics import ChainKinematics
-from teleop_system.modules.arm_teleop.spatial import Placement, distance
+from teleop_system.modules.arm_teleop.spatial import Placement, as_placement, distance
+from teleop_system.modules.arm_teleop.targets import Targets
 from teleop_system.modules.pose_gate import CauseLog
 from teleop_system.robots.description import Chain, RobotDescription
 from teleop_system.runtime.causes import Rule, Severity
@@ -27,10 +29,6 @@ KINDS = ("arm", "torso")
 """Kinds of chain that a solver moves."""
 POSTURE = "teleop"
 """Named pose that the joints prefer where nobody says otherwise and the robot has one."""
-KEEPING_UP = 5.0
-"""Ticks by which joints may be behind and still keep up, for commands and states take time."""
-GIVING_WAY = 0.2
-"""Part of what joints are behind beyond that by which the solver gives way in a tick."""
 
 
 class Body:
@@ -49,7 +47,8 @@ class Body:
         columns: Where the joints of each chain stand; a slice where they stand in a row.
         kinematics: Forward kinematics of the chains.
         positions: Where the joints should be in [rad] or [m], shape (N,).
-        aims: Where end effectors should be, by chain; kept by whoever wants them there.
+        aims: Where end effectors should be, position and quaternion, by chain; kept by whoever
+            wants them there.
         is_running: Whether the solver goes on from its own results.
     """
 
@@ -86,18 +85,21 @@ class Body:
         self._posture_of: Sequence[str] | None = None
         self.positions = self._placed_at = _frozen(self._preferred)
         self._places: dict[str, Placement] = {}
-        self.aims: dict[str, Placement] = {}
+        self.aims: dict[str, Array] = {}
         self.is_running = False
         self._is_known = False
         self._must_restart = False
-        self._step = np.zeros(len(self.names))
-        self._behind, self._excess = np.zeros((2, len(self.names)))
+        self._before = self.positions  # A tick earlier.
+        self._way_back = np.zeros(len(self.names))
+        self._is_behind = False
         self._acceleration = np.array([robot.limits(joint).acceleration for joint in self.names])
         # Solvers with a memory can be told to forget; the others have no need to.
         self._forget: Callable[..., None] = getattr(solver, "reset", _nothing)
         self._chain_error: Callable[[str], tuple[float, float]] | None
         self._chain_error = getattr(solver, "chain_error", None)
         self._shift: Callable[[Array], Array] | None = getattr(solver, "shift", None)
+        self._solve_rows: Callable[[tuple[str, ...], Array, Array, float], IKResult] | None
+        self._solve_rows = getattr(solver, "solve_rows", None)
 
     def named(self, pose: str) -> Array:
         """Return the joint positions of a named pose of the robot in [rad] or [m].
@@ -113,32 +115,40 @@ class Body:
         """How far the quickest joint moved in the last tick in [rad] or [m]."""
         return float(np.abs(self._step).max())
 
+    @property
+    def _step(self) -> Array:
+        """How far every joint moved in the last tick in [rad] or [m]."""
+        return self.positions - self._before
+
     def check(self, joints: ArrayLike, log: CauseLog) -> Array | None:
         """Return the robot's joints where they are finite and complete, else None and a cause."""
+        self._is_behind = False
         if joints is self.positions:
             return self.positions
         try:
-            values = np.asarray(joints, dtype=np.float64)
-        except (TypeError, ValueError):
+            values = np.array(joints, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
             values = np.empty(0)
         size = len(self.names)
         if values.shape != (size,):
             log.add(Rule.WRONG_SHAPE, "joints", float(values.size), float(size), Severity.HOLD)
             return None
-        if not math.isfinite(values.dot(values)):
+        found = kernels.compare(values, self.positions, self._before, self._slack, self._way_back)
+        self._is_behind = found == kernels.BEHIND
+        if found == kernels.UNKNOWN:
             bad = [n for n, ok in zip(self.names, np.isfinite(values), strict=True) if not ok]
-            log.add(Rule.NON_FINITE, (bad or ["joints"])[0], 0.0, 0.0, Severity.HOLD)
+            log.add(Rule.NON_FINITE, bad[0], 0.0, 0.0, Severity.HOLD)
             return None
         return values
 
     def rest(self, joints: Array | None) -> None:
         """Let the solver rest, and command what was commanded unless someone moved the robot."""
         self.is_running = False
-        self._step = np.zeros(len(self.names))
+        self._before = self.positions
         if joints is None or joints is self.positions:
             return
         if not self._is_known or np.abs(joints - self.positions).max() > self._resync:
-            self.positions = _frozen(joints)
+            self.positions = self._before = _frozen(joints)
             self._is_known = True
 
     def start(self, joints: Array) -> None:
@@ -151,7 +161,7 @@ class Body:
 
     def stop(self) -> None:
         """Take the joints to have come to rest where they were sent."""
-        self._step = np.zeros(len(self.names))
+        self._before = self.positions
         self._must_restart = True
 
     def brake(self, period: float) -> None:
@@ -159,10 +169,11 @@ class Body:
 
         Targets that cannot all be met keep a solver moving; joints that brake come to rest.
         """
-        if self._step.any():
-            slower = np.maximum(np.abs(self._step) - self._acceleration * period**2, 0.0)
-            self._step = np.copysign(slower, self._step)
-            self.positions = _frozen(self.positions + self._step)
+        step = self._step
+        if step.any():
+            slower = np.maximum(np.abs(step) - self._acceleration * period**2, 0.0)
+            self._before = self.positions
+            self.positions = _frozen(self.positions + np.copysign(slower, step))
         self._must_restart = True
 
     def synchronize(self, chain: str, joints: Array) -> None:
@@ -170,11 +181,9 @@ class Body:
         columns = self.columns[chain]
         if np.abs(joints[columns] - self.positions[columns]).max() <= self._resync:
             return
-        positions = self.positions.copy()
-        positions[columns] = joints[columns]
-        self.positions = _frozen(positions)
-        self._step = self._step.copy()
-        self._step[columns] = 0.0
+        positions, before = self.positions.copy(), self._before.copy()
+        positions[columns] = before[columns] = joints[columns]
+        self.positions, self._before = _frozen(positions), _frozen(before)
         self._must_restart = True
 
     def place(self, chain: str) -> Placement:
@@ -191,8 +200,9 @@ class Body:
         aim = self.aims.get(chain)
         if aim is None:
             # It stays that way: others may take the chain along, but it is to come back.
-            aim = self.aims[chain] = self.place(chain)
-        return aim
+            position, turn = self.place(chain)
+            aim = self.aims[chain] = np.array([*position, *turn])
+        return as_placement(aim)
 
     def distance(self, chain: str, target: Placement) -> float:
         """Return how far a chain's end effector was from its target after the last tick [m]."""
@@ -211,34 +221,28 @@ class Body:
             posture[columns] = self._preferred[columns]
         self._solver.set_posture_target(posture)
 
-    def give_way(self, joints: Array) -> None:
-        """Let the solver go on from nearer to the robot's joints where they fall behind.
+    def give_way(self) -> None:
+        """Let the solver go on from nearer to the joints last checked where they fall behind.
 
         Something limits them that the solver does not know of. Were it to go on regardless, the
         two would drift apart, and the way back would be long once the joints are free again.
         """
-        if self._shift is None or self._must_restart or joints is self.positions:
-            return
-        behind = np.subtract(joints, self.positions, self._behind)
-        excess = np.absolute(behind, self._excess)
-        if excess[excess.argmax()] <= self._slack:
-            return
-        excess -= self._slack + np.abs(self._step) * KEEPING_UP
-        if excess[excess.argmax()] <= 0.0:
-            return
-        way = np.copysign(np.maximum(excess, 0.0) * GIVING_WAY, behind)
-        self.positions = self._shift(way)
+        if self._is_behind and self._shift is not None and not self._must_restart:
+            self._before = _frozen(self._before + self._way_back)
+            self.positions = self._shift(self._way_back)
 
-    def move(self, targets: dict[str, Pose6D], period: float, log: CauseLog) -> IKResult:
+    def move(self, targets: Targets, period: float, log: CauseLog) -> IKResult:
         """Take one tick of `period` [s] towards the targets; other chains keep their pose."""
         if self._must_restart:
             self._must_restart = False
             self._forget(self._step / period)
-        result = self._solver.solve_multi(targets, self.positions, period)
+        if self._solve_rows is not None:
+            result = self._solve_rows(targets.chains, targets.rows, self.positions, period)
+        else:
+            result = self._solver.solve_multi(dict(targets), self.positions, period)
         positions = result.joint_positions
         if math.isfinite(positions.dot(positions)):
-            self._step = positions - self.positions
-            self.positions = positions
+            self._before, self.positions = self.positions, positions
         else:
             log.add(Rule.NON_FINITE, "solver", 0.0, 0.0, Severity.HOLD)
             self.stop()

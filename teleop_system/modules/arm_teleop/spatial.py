@@ -6,10 +6,44 @@ On three or four numbers plain floats are several times faster than arrays; the 
 and of unit length.
 """
 
-from math import atan2, cos, sin, sqrt
+from math import atan2, sqrt
 
-Vector = tuple[float, float, float]
-Quaternion = tuple[float, float, float, float]
+import numpy as np
+from numpy.typing import NDArray
+
+from teleop_system.modules.arm_teleop.spatial_kernels import (
+    Quaternion,
+    Vector,
+    conjugate,
+    from_rotation_vector,
+    multiply,
+    rotate,
+    rotation_vector,
+    scaled_rotation,
+)
+
+__all__ = [
+    "IDENTITY",
+    "ORIGIN",
+    "Placement",
+    "Quaternion",
+    "Vector",
+    "angle_between",
+    "as_placement",
+    "blend",
+    "compose",
+    "conjugate",
+    "distance",
+    "from_rotation_vector",
+    "heading_of",
+    "inverse",
+    "multiply",
+    "normalized",
+    "rotate",
+    "rotation_vector",
+    "scaled_rotation",
+]
+
 Placement = tuple[Vector, Quaternion]
 """Position [m] and orientation xyzw."""
 
@@ -17,21 +51,10 @@ IDENTITY: Quaternion = (0.0, 0.0, 0.0, 1.0)
 ORIGIN: Placement = ((0.0, 0.0, 0.0), IDENTITY)
 
 
-def multiply(a: Quaternion, b: Quaternion) -> Quaternion:
-    """Return the rotation that applies `b` first, then `a`."""
-    ax, ay, az, aw = a
-    bx, by, bz, bw = b
-    return (
-        aw * bx + ax * bw + ay * bz - az * by,
-        aw * by - ax * bz + ay * bw + az * bx,
-        aw * bz + ax * by - ay * bx + az * bw,
-        aw * bw - ax * bx - ay * by - az * bz,
-    )
-
-
-def conjugate(q: Quaternion) -> Quaternion:
-    """Return the inverse of a unit quaternion."""
-    return -q[0], -q[1], -q[2], q[3]
+def as_placement(numbers: NDArray[np.float64]) -> Placement:
+    """Return the placement that seven numbers tell: a position and a quaternion."""
+    x, y, z, a, b, c, d = numbers.tolist()
+    return (x, y, z), (a, b, c, d)
 
 
 def normalized(q: Quaternion) -> Quaternion:
@@ -39,45 +62,6 @@ def normalized(q: Quaternion) -> Quaternion:
     x, y, z, w = q
     k = 1.0 / sqrt(x * x + y * y + z * z + w * w)
     return x * k, y * k, z * k, w * k
-
-
-def rotate(q: Quaternion, vector: Vector) -> Vector:
-    """Return a vector turned by a unit quaternion."""
-    x, y, z, w = q
-    vx, vy, vz = vector
-    tx, ty, tz = 2.0 * (y * vz - z * vy), 2.0 * (z * vx - x * vz), 2.0 * (x * vy - y * vx)
-    return (
-        vx + w * tx + y * tz - z * ty,
-        vy + w * ty + z * tx - x * tz,
-        vz + w * tz + x * ty - y * tx,
-    )
-
-
-def rotation_vector(q: Quaternion) -> Vector:
-    """Return axis times angle [rad], the short way round, of a unit quaternion."""
-    x, y, z, w = q
-    sine = sqrt(x * x + y * y + z * z)
-    if sine < 1e-12:
-        k = 2.0 if w >= 0.0 else -2.0
-    elif w >= 0.0:
-        k = 2.0 * atan2(sine, w) / sine
-    else:
-        k = 2.0 * atan2(-sine, -w) / sine
-    return x * k, y * k, z * k
-
-
-def from_rotation_vector(vector: Vector) -> Quaternion:
-    """Return the unit quaternion of axis times angle [rad]."""
-    x, y, z = vector
-    angle = sqrt(x * x + y * y + z * z)
-    k = sin(0.5 * angle) / angle if angle > 1e-12 else 0.5
-    return x * k, y * k, z * k, cos(0.5 * angle)
-
-
-def scaled_rotation(q: Quaternion, scale: float) -> Quaternion:
-    """Return a rotation about the same axis by `scale` times the angle."""
-    x, y, z = rotation_vector(q)
-    return from_rotation_vector((x * scale, y * scale, z * scale))
 
 
 def compose(a: Placement, b: Placement) -> Placement:

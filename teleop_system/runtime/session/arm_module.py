@@ -105,7 +105,10 @@ class ArmModule(TeleopModule):
         )
         result = ModuleOutput(causes=output.causes)
         if output.active:
-            result.targets = {name: output.targets[name] for name in output.following}
+            following, targets = output.following, output.targets
+            # Limbs that keep their place have a target, too, but nobody wants them there.
+            is_all = len(following) == len(targets)
+            result.targets = targets if is_all else {name: targets[name] for name in following}
             for name, columns in self._columns.items():
                 stamp = output.stamps.get(name, now)
                 result.commands[name] = PartCommand(output.positions[columns], stamp)

@@ -7,7 +7,7 @@
 same commands to the last bit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from teleop_system.interfaces import Pose6D, VelocityCommand
 from teleop_system.runtime.causes import Cause, Rule
@@ -58,7 +58,6 @@ class TeleopSession:
         core: The robot's half: engagement, safety, and the way to the actuators.
         requests: Takes what the operator asks for, from any thread.
         timer: What each stage of a tick took.
-        targets: Where end effectors should be now, by chain.
         causes: Everything that holds or limits the robot now.
         ticks: Ticks so far.
     """
@@ -94,7 +93,7 @@ class TeleopSession:
         stages = (*self.STAGES, *(module.name for module in modules), *self.LATE_STAGES)
         self.timer = StageTimer(stages)
         self._stages = {name: self.timer[name] for name in stages}
-        self.targets: dict[str, Pose6D] = {}
+        self._targets: dict[str, Mapping[str, Pose6D]] = {}
         self.causes: tuple[Cause, ...] = ()
         self.ticks = 0
         self._source = source
@@ -113,6 +112,11 @@ class TeleopSession:
     def output(self) -> SafetyOutput | None:
         """The commands last sent; None before the robot's state was known."""
         return self.core.output
+
+    @property
+    def targets(self) -> dict[str, Pose6D]:
+        """Where end effectors should be now, by chain."""
+        return {chain: found[chain] for found in self._targets.values() for chain in found}
 
     @property
     def follows_clock(self) -> bool:
@@ -169,7 +173,7 @@ class TeleopSession:
         with stages["safety"]:
             core.finish(now, self._commands, self._base, asked, late=late)
         if not core.status.following:
-            self.targets.clear()
+            self._targets.clear()
         if causes:
             # That nobody has engaged is said once, by the core.
             causes = tuple(cause for cause in causes if cause.rule is not Rule.NOT_ENGAGED)
@@ -229,10 +233,7 @@ class TeleopSession:
         if output.base is not None:
             self._base = output.base
         if module.chains:
-            for chain in module.chains:
-                if chain not in output.targets:
-                    self.targets.pop(chain, None)
-            self.targets.update(output.targets)
+            self._targets[module.name] = output.targets
 
     def _record(
         self, recorder: SessionRecorder, now: float, asked: Requests, samples: Samples

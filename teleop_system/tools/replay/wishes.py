@@ -11,7 +11,7 @@ from teleop_system.interfaces import TrackerRole
 from teleop_system.mocap.mapped_motion import MappedMotion
 from teleop_system.modules.arm_teleop.chain_kinematics import ChainKinematics
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
-from teleop_system.modules.arm_teleop.limb_mapping import LimbMapping
+from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping
 from teleop_system.modules.arm_teleop.spatial import Placement, heading_of
 from teleop_system.robots import RobotDescription
 from teleop_system.runtime.signals.needs import chain_role

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from teleop_system.modules.arm_teleop.config import SmoothingConfig
-from teleop_system.modules.arm_teleop.pose_filter import PoseFilter
+from teleop_system.modules.arm_teleop.limbs.pose_filter import PoseFilter
 from teleop_system.modules.arm_teleop.spatial import IDENTITY
 from teleop_system.simulators.simulated_tracker import SimulatedTracker
 from teleop_system.utils.filters import OneEuroFilter, OneEuroRotationFilter

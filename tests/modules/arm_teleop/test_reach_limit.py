@@ -6,7 +6,7 @@ import pytest
 
 from teleop_system.modules.arm_teleop.chain_kinematics import Reach
 from teleop_system.modules.arm_teleop.config import LimbConfig, WorkspaceBox
-from teleop_system.modules.arm_teleop.reach_limit import ReachLimit
+from teleop_system.modules.arm_teleop.limbs.reach_limit import ReachLimit
 from teleop_system.modules.arm_teleop.spatial import IDENTITY, Placement, Vector
 from teleop_system.modules.pose_gate import CauseLog
 from teleop_system.runtime.causes import Rule

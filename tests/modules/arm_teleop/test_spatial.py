@@ -6,7 +6,7 @@ import pytest
 from numpy.typing import ArrayLike
 
 from teleop_system.modules.arm_teleop import spatial
-from teleop_system.modules.arm_teleop.limb_mapping import LimbMapping
+from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping
 from teleop_system.modules.arm_teleop.spatial import Placement, Quaternion, Vector
 from teleop_system.utils import transforms
 

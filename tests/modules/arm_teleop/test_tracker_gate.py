@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The short way through the gate leads where the long one does."""
+"""A glance at a sample tells what the gate would, or nothing."""
 
 import numpy as np
 import pytest
 
 from teleop_system.interfaces import Pose6D
-from teleop_system.modules.arm_teleop.tracker_gate import TrackerGate
+from teleop_system.modules.arm_teleop.limbs import limb_kernels as kernels
+from teleop_system.modules.arm_teleop.limbs.tracker_gate import TrackerGate
 from teleop_system.modules.pose_gate import CauseLog, GateLimits, PoseGate, Sample
 from teleop_system.runtime.causes import Cause
 from teleop_system.utils.transforms import quat_exp
@@ -46,6 +47,29 @@ def test_both_gates_say_the_same_but_for_doubts_and_bridges(limits: GateLimits) 
             doubted = one is Sample.JUMPED and other in (Sample.WAITING, Sample.BAD)
             assert bridged or doubted
     assert len(seen) >= 6
+
+
+@pytest.mark.parametrize("limits", [GateLimits(), GateLimits(distance=0.02, turn=0.05)])
+def test_a_glance_is_never_wrong(limits: GateLimits) -> None:
+    random = np.random.default_rng(5)
+    row = np.zeros(kernels.SIZE)
+    gate = TrackerGate("hand", limits, row)
+    meaning = {kernels.FRESH: Sample.FRESH, kernels.WAITING: Sample.WAITING}
+    seen, last, before = [], Sample.STALE, None
+    for k in range(4000):
+        now = 0.01 * k
+        pose = before if random.random() < 0.2 else wild(random, now)
+        before = pose
+        if last in meaning.values() and pose is not None and pose.valid:
+            sample = np.array([*pose.position, *pose.orientation, pose.timestamp])
+            seen.append(kernels.glance(row, sample, gate.glance, now))
+            last, why = _ask(gate, pose, now)
+            if seen[-1] in meaning:
+                assert last is meaning[seen[-1]]
+                assert not why
+        else:
+            last, _ = _ask(gate, pose, now)
+    assert min(seen.count(kind) for kind in (kernels.UNSURE, *meaning)) > 50
 
 
 def _ask(gate: PoseGate, pose: Pose6D | None, now: float) -> tuple[Sample, tuple[Cause, ...]]:

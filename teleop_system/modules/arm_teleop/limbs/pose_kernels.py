@@ -21,8 +21,8 @@ Quaternion = tuple[float, float, float, float]
 
 POSE, RAW, VELOCITY, SPIN, WAY, TURN = 0, 7, 14, 17, 20, 23
 """Where each of them begins in the state."""
-SIZE = 26
-"""Numbers in a state."""
+SIZE, TERMS = 26, 11
+"""Numbers in a state, and in the terms."""
 
 
 @kernel("void(f8[::1], f8[::1], UniTuple(f8, 3), f8)")

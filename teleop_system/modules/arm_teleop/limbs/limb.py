@@ -9,23 +9,30 @@ motion run out, and is not taken up again before it rests.
 import enum
 from math import inf
 
+import numpy as np
+from numpy.typing import NDArray
+
 from teleop_system.interfaces import Pose6D, TrackerRole
 from teleop_system.modules.arm_teleop.body import Body
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig, LimbConfig
-from teleop_system.modules.arm_teleop.limb_mapping import LimbMapping
-from teleop_system.modules.arm_teleop.pose_filter import PoseFilter
-from teleop_system.modules.arm_teleop.reach_limit import ReachLimit
+from teleop_system.modules.arm_teleop.limbs import limb_kernels as kernels
+from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping
+from teleop_system.modules.arm_teleop.limbs.pose_filter import PoseFilter
+from teleop_system.modules.arm_teleop.limbs.reach_limit import ReachLimit
+from teleop_system.modules.arm_teleop.limbs.tracker_gate import TrackerGate
 from teleop_system.modules.arm_teleop.spatial import (
     ORIGIN,
     Placement,
     angle_between,
+    as_placement,
     blend,
     distance,
 )
-from teleop_system.modules.arm_teleop.tracker_gate import TrackerGate
 from teleop_system.modules.pose_gate import FRESH, CauseLog, Sample
 from teleop_system.robots.description import Chain
 from teleop_system.runtime.causes import Rule
+
+Array = NDArray[np.float64]
 
 PEAK_SPEED = 1.875
 """Largest speed along the ramp, over its mean speed."""
@@ -56,6 +63,7 @@ class Limb:
         role: The tracker that it follows.
         config: Parameters of all limbs.
         body: What it belongs to.
+        row: Its numbers, a row of the table that `limb_kernels` works on for all limbs at once.
 
     Attributes:
         name: Name of the chain.
@@ -63,16 +71,14 @@ class Limb:
         config: Scales and workspace.
         state: What it does.
         is_following: Whether the operator moves it.
-        stamp: Time in [s] at which the sample that it follows was measured.
-        target: Pose of the end effector to aim for in the base frame, or None before it was
-            first taken up.
+        is_aimed: Whether it has a target.
         sample: What to make of its tracker in this tick; None for nothing.
         before: The sample that had passed before this tick.
         gate: What judges its tracker's samples.
     """
 
     def __init__(
-        self, chain: Chain, role: TrackerRole, config: ArmTeleopConfig, body: Body
+        self, chain: Chain, role: TrackerRole, config: ArmTeleopConfig, body: Body, row: Array
     ) -> None:
         self.name = chain.name
         self.role = role
@@ -84,8 +90,11 @@ class Limb:
             chain.name, self.config, reach, share=config.reach, lean=config.lean, aim=body.aim
         )
         self._aims = body.aims
-        self.gate = TrackerGate(role.value, config.gate)
-        self._filter = PoseFilter(config.smoothing)
+        self._row = row
+        self._target = row[kernels.TARGET : kernels.FILTER]
+        row[kernels.REACH : kernels.CARRIER] = self._limit.terms
+        self.gate = TrackerGate(role.value, config.gate, row)
+        self._filter = PoseFilter(config.smoothing, row[kernels.FILTER : kernels.MAPPING])
         self.sample: Sample | None = None
         self.before: Pose6D | None = None
         self.reset()
@@ -94,7 +103,7 @@ class Limb:
         """Forget everything."""
         self.state = LimbState.IDLE
         self.is_following = False
-        self.target: Placement | None = None
+        self.is_aimed = False
         self._aims.pop(self.name, None)
         self._mapping: LimbMapping | None = None
         self._start = self._lost_at = ORIGIN
@@ -102,13 +111,37 @@ class Limb:
         self._catches_up = 0.0
         self._can_resume = self._is_coasting = False
         self._age = inf
-        self.stamp = 0.0
+        self._row[kernels.FOLLOWED] = 0.0
         self.forget_samples()
 
     def forget_samples(self) -> None:
         """Forget every sample, for their stamps mean nothing any more."""
         self.gate.reset()
         self.before, self.sample = None, None
+
+    @property
+    def carrier(self) -> str | None:
+        """The chain that carries it."""
+        return self._limit.carrier
+
+    @property
+    def stamp(self) -> float:
+        """Time in [s] at which the sample that it follows was measured."""
+        return float(self._row[kernels.FOLLOWED])
+
+    @property
+    def target(self) -> Placement | None:
+        """Pose of the end effector to aim for in the base frame; None before it is taken up."""
+        return as_placement(self._target) if self.is_aimed else None
+
+    @property
+    def _age(self) -> float:
+        """How long ago in [s] the sample that it follows was measured."""
+        return float(self._row[kernels.AGE])
+
+    @_age.setter
+    def _age(self, age: float) -> None:
+        self._row[kernels.AGE] = age
 
     @property
     def is_resting(self) -> bool:
@@ -144,7 +177,7 @@ class Limb:
         common, gate = self._common, self.gate
         self._filter.reset()
         tracker = self._filter.follow(gate.position, gate.orientation, 0.0, 0.0)
-        self.stamp = gate.stamp
+        self._row[kernels.FOLLOWED] = gate.stamp
         if calibrated is not None:
             self._mapping = calibrated
         elif self._mapping is None or not (self._can_resume and self._is_near(tracker)):
@@ -155,13 +188,15 @@ class Limb:
                 scale=self.config.scale,
                 rotation_scale=self.config.rotation_scale,
             )
+        self._row[kernels.MAPPING : kernels.REACH] = self._mapping.terms
         wished = self._limit.apply(self._mapping.apply(tracker), log)
         way, turn = distance(tool[0], wished[0]), angle_between(tool[1], wished[1])
         slowest = max(way / common.catch_up_speed, turn / common.catch_up_turn)
         self._ramp_rate = 1.0 / max(common.ramp_time, PEAK_SPEED * slowest)
         self._ramp = 0.0
         self._catches_up = max(way, turn)
-        self._start = self.target = self._aims[self.name] = tool
+        self._start = tool
+        self._head_for(tool)
         self._age = 0.0
         self._is_coasting = False
         self.state = LimbState.RAMPING
@@ -171,9 +206,10 @@ class Limb:
         """Move the target as the operator moves, for a tick of `step` [s]."""
         if self.sample is FRESH:
             gate = self.gate
-            last, self.stamp = self.stamp, gate.stamp
-            self._age = age = now - gate.stamp
-            tracker = self._filter.follow(gate.position, gate.orientation, gate.stamp - last, age)
+            last, stamp = self.stamp, gate.stamp
+            self._row[kernels.FOLLOWED] = stamp
+            self._age = age = now - stamp
+            tracker = self._filter.follow(gate.position, gate.orientation, stamp - last, age)
         else:
             self._age = now - self.stamp
             tracker = self._filter.predict(self._age)
@@ -185,6 +221,11 @@ class Limb:
                 log.add(Rule.ENGAGE_JUMP, self.name, self._catches_up, RESTING[1])
         self._aim(tracker, log)
 
+    def report_limits(self, log: CauseLog) -> None:
+        """Log what limits the target that `limb_kernels.follow_all` has moved."""
+        outside, away = self._row[kernels.EXCESS :].tolist()
+        self._limit.report(outside, away, log)
+
     def hold(self, step: float, log: CauseLog, *, engaged: bool) -> None:
         """Let the last motion run out, and keep the end effector where it ends."""
         if self.is_following:
@@ -194,21 +235,21 @@ class Limb:
             # One that was far behind its target must not go on to catch up with it.
             self._is_coasting = self._is_close()
             if not self._is_coasting:
-                self.target = self._aims[self.name] = self._place(self.name)
+                self._head_for(self._place(self.name))
         self._can_resume = self._can_resume and engaged
         self.state = LimbState.HOLDING if engaged else LimbState.IDLE
         if self._is_coasting:
             way, turn = self._filter.left(self._age)
             if way < RESTING[0] and turn < RESTING[1]:
                 self._is_coasting = False
-                self.target = self._aims[self.name] = self._place(self.name)
+                self._head_for(self._place(self.name))
             else:
                 self._age += step
                 self._aim(self._filter.predict(self._age), log)
 
     def stop(self) -> None:
         """Forget the target, for the joints stop by themselves; the mapping may be resumed."""
-        self.target = None
+        self.is_aimed = False
         self._aims.pop(self.name, None)
         self._is_coasting = False
 
@@ -223,7 +264,12 @@ class Limb:
         wished = self._limit.apply(self._mapping.apply(tracker), log)
         if self._ramp < 1.0:
             wished = blend(self._start, wished, _minimum_jerk(self._ramp))
-        self.target = self._aims[self.name] = wished
+        self._head_for(wished)
+
+    def _head_for(self, target: Placement) -> None:
+        self._target[:] = (*target[0], *target[1])
+        self.is_aimed = True
+        self._aims[self.name] = self._target
 
     def _is_close(self) -> bool:
         """Tell whether the end effector is about where it should be."""

@@ -16,37 +16,45 @@ the noise. On the hands of three simulated people, 30 s each at 100 Hz, with noi
 from math import exp, hypot, pi
 
 import numpy as np
+from numpy.typing import NDArray
 
-from teleop_system.modules.arm_teleop import pose_kernels as kernels
 from teleop_system.modules.arm_teleop.config import SmoothingConfig
+from teleop_system.modules.arm_teleop.limbs import pose_kernels as kernels
 from teleop_system.modules.arm_teleop.spatial import Placement, Quaternion, Vector
+
+Array = NDArray[np.float64]
 
 TURN = 2.0 * pi
 
 
 class PoseFilter:
-    """Smooths the poses of one tracker and tells where it is by now."""
+    """Smooths the poses of one tracker and tells where it is by now.
+
+    Args:
+        config: Cutoffs, and how far speeds are relied on.
+        memory: Where its state and its terms are kept; see `pose_kernels`.
+    """
 
     __slots__ = ("_coast", "_is_empty", "_state", "_terms")
 
-    def __init__(self, config: SmoothingConfig) -> None:
-        self._terms = np.array(
-            [
-                TURN * config.min_cutoff,
-                TURN * config.beta,
-                TURN * config.derivative_cutoff,
-                config.lead,
-                config.rest_speed,
-                TURN * config.turn_min_cutoff,
-                TURN * config.turn_beta,
-                TURN * config.turn_derivative_cutoff,
-                config.lead,
-                config.rest_turn,
-                config.coast_time,
-            ]
+    def __init__(self, config: SmoothingConfig, memory: Array | None = None) -> None:
+        if memory is None:
+            memory = np.zeros(kernels.SIZE + kernels.TERMS)
+        self._state, self._terms = memory[: kernels.SIZE], memory[kernels.SIZE :]
+        self._terms[:] = (
+            TURN * config.min_cutoff,
+            TURN * config.beta,
+            TURN * config.derivative_cutoff,
+            config.lead,
+            config.rest_speed,
+            TURN * config.turn_min_cutoff,
+            TURN * config.turn_beta,
+            TURN * config.turn_derivative_cutoff,
+            config.lead,
+            config.rest_turn,
+            config.coast_time,
         )
         self._coast = config.coast_time
-        self._state = np.zeros(kernels.SIZE)
         self.reset()
 
     def reset(self) -> None:

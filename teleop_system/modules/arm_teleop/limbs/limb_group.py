@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All limbs of a robot, and the quick way for the ticks in which all of them simply go on."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from teleop_system.interfaces import Pose6D, TrackerRole
+from teleop_system.modules.arm_teleop.body import Body
+from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
+from teleop_system.modules.arm_teleop.limbs import limb_kernels as kernels
+from teleop_system.modules.arm_teleop.limbs.limb import Limb, LimbState
+from teleop_system.modules.arm_teleop.targets import Targets
+from teleop_system.modules.pose_gate import CauseLog
+from teleop_system.robots.description import Chain
+
+
+class LimbGroup:
+    """The limbs of one robot, their numbers in one table.
+
+    Args:
+        chains: What follows, and the tracker that each follows; those that carry others first.
+        config: Parameters.
+        body: What they belong to.
+
+    Attributes:
+        states: What each limb does, by name; another object whenever that changes.
+        following: Names of those that the operator moves.
+    """
+
+    def __init__(
+        self, chains: Sequence[tuple[Chain, TrackerRole]], config: ArmTeleopConfig, body: Body
+    ) -> None:
+        self._table = table = np.zeros((len(chains), kernels.SIZE))
+        self._limbs = tuple(
+            Limb(chain, role, config, body, row)
+            for (chain, role), row in zip(chains, table, strict=True)
+        )
+        self._names = tuple(limb.name for limb in self._limbs)
+        self._samples = samples = np.zeros((len(chains), kernels.STAMP + 1))
+        self._stamps = samples[:, kernels.STAMP]
+        self._slots = [
+            (limb.name, limb.role, samples[n, :3], samples[n, 3 : kernels.STAMP])
+            for n, limb in enumerate(self._limbs)
+        ]
+        self._targets = table[:, kernels.TARGET : kernels.FILTER]
+        self._followed = table[:, kernels.FOLLOWED]
+        self._glance = self._limbs[0].gate.glance if self._limbs else np.empty(0)
+        self._can_go_on = self._link_carriers()
+        self.settle()
+
+    def __iter__(self) -> Iterator[Limb]:
+        return iter(self._limbs)
+
+    def _link_carriers(self) -> bool:
+        """Note what carries each limb; tell whether all of them are limbs, too."""
+        carriers = [limb.carrier for limb in self._limbs]
+        known = [self._names.index(name) if name in self._names else -1 for name in carriers]
+        self._table[:, kernels.CARRIER] = known
+        return all(name is None or name in self._names for name in carriers)
+
+    def go_on(
+        self,
+        trackers: Mapping[TrackerRole, Pose6D | None],
+        engaged: Collection[str],
+        now: float,
+        log: CauseLog,
+    ) -> bool:
+        """Let all limbs go on following; False, and nothing has happened, where they cannot.
+
+        They can if all of them followed in the last tick, and a glance at each tracker's sample
+        tells that there is nothing wrong with it: by far most ticks.
+        """
+        if not self._is_steady:
+            return False
+        stamps, poses = self._stamps, []
+        for n, (name, role, position, orientation) in enumerate(self._slots):
+            pose = trackers.get(role)
+            if pose is None or not pose.valid or name not in engaged:
+                return False
+            position[:] = pose.position
+            orientation[:] = pose.orientation
+            stamps[n] = pose.timestamp
+            poses.append(pose)
+        done = kernels.follow_all(self._table, self._samples, self._glance, now)
+        if done == kernels.UNSURE:
+            return False
+        for limb, pose in zip(self._limbs, poses, strict=True):
+            limb.gate.pass_on(pose)
+        if done == kernels.LIMITED:
+            for limb in self._limbs:
+                limb.report_limits(log)
+        return True
+
+    def settle(self) -> None:
+        """Take note of what the limbs do, after any of them was told to do something."""
+        limbs = self._limbs
+        self.states: dict[str, LimbState] = {limb.name: limb.state for limb in limbs}
+        self.following = tuple(limb.name for limb in limbs if limb.is_following)
+        self._aimed = [n for n, limb in enumerate(limbs) if limb.is_aimed]
+        is_all = len(self._aimed) == len(limbs)
+        # The same object from tick to tick, which spares a solver to look at them one by one.
+        self._chains = self._names if is_all else tuple(self._names[n] for n in self._aimed)
+        states = self.states.values()
+        self._is_steady = self._can_go_on and all(s is LimbState.FOLLOWING for s in states)
+
+    def targets(self, now: float) -> Targets:
+        """Return where the end effectors should be at time `now` [s]."""
+        is_all = self._chains is self._names
+        rows = self._targets.copy() if is_all else self._targets[self._aimed]
+        return Targets(self._chains, rows, now)
+
+    def stamps(self) -> dict[str, float]:
+        """Return when the samples were measured that limbs follow in [s], by name."""
+        stamps = dict(zip(self._names, self._followed.tolist(), strict=True))
+        if len(self.following) < len(stamps):
+            return {name: stamps[name] for name in self.following}
+        return stamps
