@@ -69,6 +69,11 @@ class Graph:
         self._executor = LeanExecutor(context=self._context, rare_interval=TURN)
         self._executor.add_node(self.node)
 
+    @property
+    def domain(self) -> int:
+        """The ROS domain."""
+        return int(self._context.get_domain_id())
+
     def turn(self, timeout: float = TURN) -> None:
         """Wait for messages and answers for at most `timeout` [s], and handle them."""
         self._executor.turn(timeout)

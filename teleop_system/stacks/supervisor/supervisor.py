@@ -10,6 +10,7 @@ from types import FrameType
 from teleop_system.exceptions import ConfigError
 from teleop_system.stacks.description import Stage
 from teleop_system.stacks.plan import StackPlan
+from teleop_system.stacks.supervisor.claims import NameClaims
 from teleop_system.stacks.supervisor.display import REFRESH, Display
 from teleop_system.stacks.supervisor.graph import Graph
 from teleop_system.stacks.supervisor.host import make_hosts
@@ -21,8 +22,8 @@ from teleop_system.stacks.supervisor.process_usage import CpuMeter, describe_exi
 from teleop_system.stacks.supervisor.rows import NodeRow, make_row, summary
 
 EXIT_CLEAN, EXIT_FAILED = 0, 1
-LOOK_AROUND = 1.0
-"""Time in [s] to find out who is in the graph already."""
+LEAVING = 1.0
+"""Time in [s] that nodes which are ending may stay in the graph."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -36,6 +37,8 @@ class RunOptions:
     """Time in [s] after which a stack that is up ends by itself; None for never."""
     policy: SupervisionPolicy = field(default_factory=SupervisionPolicy)
     """Time-outs and restarts."""
+    look_around: float = 1.0
+    """Time in [s] to find out who is in the graph already; who runs on this machine is known."""
 
 
 class Supervisor:
@@ -54,6 +57,7 @@ class Supervisor:
         self._display = display
         self._options = options or RunOptions()
         self._graph = Graph(plan.prefix)
+        self._claims = NameClaims(self._graph.domain)
         self._nodes = [
             ManagedNode(node, self._options.policy, self._graph.node, display.say)
             for node in plan.nodes
@@ -91,16 +95,25 @@ class Supervisor:
             self._show(now)
 
     def _refuse_rivals(self) -> None:
-        until = time.monotonic() + LOOK_AROUND
-        while time.monotonic() < until and not self._stop:
-            self._graph.turn()
-        rivals = self._graph.node.rivals({node.plan.name for node in self._nodes})
+        names = {node.plan.name for node in self._nodes}
+        rivals = self._claims.take(names)
+        if not rivals and self._look_for(names, self._options.look_around):
+            # Those that are just ending are none.
+            rivals = self._look_for(names, LEAVING, seen=True)
         if rivals:
             raise ConfigError(
-                f"{', '.join(rivals)} runs already in ROS domain "
-                f"{os.environ.get('ROS_DOMAIN_ID', '0')}; stop it, or choose another "
-                "ROS_DOMAIN_ID or topic_prefix"
+                f"{', '.join(rivals)} runs already in ROS domain {self._graph.domain}; stop it, "
+                "or choose another ROS_DOMAIN_ID or topic_prefix"
             )
+
+    def _look_for(self, names: set[str], timeout: float, *, seen: bool = False) -> list[str]:
+        """Return which names are in the graph, at once where that is not as it was `seen`."""
+        until = time.monotonic() + timeout
+        rivals = self._graph.node.rivals(names)
+        while bool(rivals) == seen and time.monotonic() < until and not self._stop:
+            self._graph.turn()
+            rivals = self._graph.node.rivals(names)
+        return rivals
 
     def _act(self, now: float) -> None:
         for host in self._hosts:
@@ -200,6 +213,7 @@ class Supervisor:
             node.close()
         self._output.close()
         self._graph.close()
+        self._claims.release()
         self._display.close()
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:

@@ -55,24 +55,25 @@ def sample_plan(**texts: str) -> StackPlan:
 
 
 def main() -> None:
-    """Run the samples: `… DURATION name=value...`, 0 for until a signal comes."""
-    duration = float(sys.argv[1]) or None
-    texts = dict(text.split("=") for text in sys.argv[2:])
+    """Run the samples: `… DURATION LOOK_AROUND name=value...`, 0 for until a signal comes."""
+    duration, look_around = float(sys.argv[1]) or None, float(sys.argv[2])
+    texts = dict(text.split("=") for text in sys.argv[3:])
     console = Console(width=200)
-    options = RunOptions(duration=duration, policy=POLICY)
+    options = RunOptions(duration=duration, policy=POLICY, look_around=look_around)
     sys.exit(Supervisor(sample_plan(**texts), PlainDisplay(console), options).run())
 
 
 class Running:
     """The samples under their supervisor, in a process of their own."""
 
-    def __init__(self, duration: float = 0.0, **texts: str) -> None:
+    def __init__(self, duration: float = 0.0, look_around: float = 1.0, **texts: str) -> None:
         self.process = subprocess.Popen(
             [
                 sys.executable,
                 "-m",
                 "tests.stacks.supervisor.stacks_of_samples",
                 str(duration),
+                str(look_around),
                 *(f"{name}={text}" for name, text in texts.items()),
             ],
             cwd=ROOT,

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of nodes on one machine: one process has them, until it ends or lets go."""
+
+import subprocess
+import sys
+
+import pytest
+
+from teleop_system.stacks.supervisor.claims import NameClaims
+
+pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux only")
+
+DOMAIN = 4242
+HOLDER = f"""
+from teleop_system.stacks.supervisor.claims import NameClaims
+claims = NameClaims({DOMAIN})
+print(claims.take(["/b", "/a"]), flush=True)
+input()
+"""
+
+
+def test_a_name_is_somebody_s_until_they_die() -> None:
+    command = [sys.executable, "-c", HOLDER]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "[]\n"
+        claims = NameClaims(DOMAIN)
+        assert claims.take(["/c", "/b", "/a"]) == ["/a", "/b"]
+        holder.kill()
+        holder.wait()
+        assert claims.take(["/a", "/b"]) == []
+        claims.release()
+
+
+def test_names_can_be_had_again_once_they_are_released() -> None:
+    long = "/" + 40 * "a_rather_long_name/" + "node"
+    first, second = NameClaims(DOMAIN), NameClaims(DOMAIN)
+    assert first.take([long]) == []
+    assert second.take([long]) == [long]
+    first.release()
+    assert second.take([long]) == []
+    second.release()
+
+
+def test_domains_are_apart() -> None:
+    first, second = NameClaims(DOMAIN), NameClaims(DOMAIN + 1)
+    assert first.take(["/a"]) == second.take(["/a"]) == []
+    first.release()
+    second.release()
