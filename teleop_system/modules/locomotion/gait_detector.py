@@ -60,13 +60,14 @@ class GaitDetector:
         self._config = config
         self._steps = StepCounter(config)
         self._body = BodyMotion(config.window, trusts=config.alone == "mean")
+        self._stance = 0.0
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything; the next poses are the anchor."""
+        """Forget all but the stance; the next poses are the anchor."""
         self._feet: dict[str, FootMotion] = {}
         self._time = -math.inf
-        self._heading = self._stance = 0.0
+        self._heading = 0.0
         self._is_walking = self._is_turning = False
         self._estimate = GaitEstimate()
 

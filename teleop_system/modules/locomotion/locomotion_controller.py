@@ -47,13 +47,13 @@ class LocomotionController:
         self._left = PoseGate("left_foot", config.gate)
         self._right = PoseGate("right_foot", config.gate)
         self._waist = PoseGate("waist", config.gate, Severity.INFO)
-        self._detector = GaitDetector(config.gait)
         self._slew = _slew(config)
         self.reset()
 
     def reset(self) -> None:
         """Forget the past and stand still; only for a base that does stand still."""
         self._slew.reset()
+        self._detector = GaitDetector(self._config.gait)
         self._forget_inputs()
         self._now = -math.inf
         self._is_braking = False
