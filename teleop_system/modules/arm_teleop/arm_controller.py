@@ -313,10 +313,10 @@ class ArmController:
         body, limbs = self._body, self._limbs
         if limbs.following:
             stamps = limbs.stamps()
-            oldest = min(stamps.values())
-            for name in limbs.states:
-                if name not in stamps:
-                    # A limb that keeps its place while others follow still moves for them.
+            if len(stamps) < len(limbs.states):
+                # A limb that keeps its place while others follow still moves for them.
+                oldest = min(stamps.values())
+                for name in limbs.states.keys() - stamps.keys():
                     stamps[name] = max(self._stamps[name], oldest)
             self._stamps = stamps
         return ArmOutput(

@@ -126,7 +126,7 @@ class Body:
         if joints is self.positions:
             return self.positions
         try:
-            values = np.array(joints, dtype=np.float64)
+            values = np.array(joints, np.float64)
         except (TypeError, ValueError, OverflowError):
             values = np.empty(0)
         size = len(self.names)

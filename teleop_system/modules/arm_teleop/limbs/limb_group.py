@@ -14,6 +14,9 @@ from teleop_system.modules.arm_teleop.targets import Targets
 from teleop_system.modules.pose_gate import CauseLog
 from teleop_system.robots.description import Chain
 
+Trackers = Mapping[TrackerRole, Pose6D | None]
+UNSURE, LIMITED = kernels.UNSURE, kernels.LIMITED
+
 
 class LimbGroup:
     """The limbs of one robot, their numbers in one table.
@@ -40,9 +43,10 @@ class LimbGroup:
         self._samples = samples = np.zeros((len(chains), kernels.STAMP + 1))
         self._stamps = samples[:, kernels.STAMP]
         self._slots = [
-            (limb.name, limb.role, samples[n, :3], samples[n, 3 : kernels.STAMP])
+            (n, limb.name, limb.role, samples[n, :3], samples[n, 3 : kernels.STAMP])
             for n, limb in enumerate(self._limbs)
         ]
+        self._pass_on = tuple(limb.gate.pass_on for limb in self._limbs)
         self._targets = table[:, kernels.TARGET : kernels.FILTER]
         self._followed = table[:, kernels.FOLLOWED]
         self._glance = self._limbs[0].gate.glance if self._limbs else np.empty(0)
@@ -60,11 +64,7 @@ class LimbGroup:
         return all(name is None or name in self._names for name in carriers)
 
     def go_on(
-        self,
-        trackers: Mapping[TrackerRole, Pose6D | None],
-        engaged: Collection[str],
-        now: float,
-        log: CauseLog,
+        self, trackers: Trackers, engaged: Collection[str], now: float, log: CauseLog
     ) -> bool:
         """Let all limbs go on following; False, and nothing has happened, where they cannot.
 
@@ -74,7 +74,7 @@ class LimbGroup:
         if not self._is_steady:
             return False
         stamps, poses = self._stamps, []
-        for n, (name, role, position, orientation) in enumerate(self._slots):
+        for n, name, role, position, orientation in self._slots:
             pose = trackers.get(role)
             if pose is None or not pose.valid or name not in engaged:
                 return False
@@ -83,11 +83,11 @@ class LimbGroup:
             stamps[n] = pose.timestamp
             poses.append(pose)
         done = kernels.follow_all(self._table, self._samples, self._glance, now)
-        if done == kernels.UNSURE:
+        if done == UNSURE:
             return False
-        for limb, pose in zip(self._limbs, poses, strict=True):
-            limb.gate.pass_on(pose)
-        if done == kernels.LIMITED:
+        for pass_on, pose in zip(self._pass_on, poses, strict=False):
+            pass_on(pose)
+        if done == LIMITED:
             for limb in self._limbs:
                 limb.report_limits(log)
         return True
@@ -96,7 +96,8 @@ class LimbGroup:
         """Take note of what the limbs do, after any of them was told to do something."""
         limbs = self._limbs
         self.states: dict[str, LimbState] = {limb.name: limb.state for limb in limbs}
-        self.following = tuple(limb.name for limb in limbs if limb.is_following)
+        following = tuple(limb.name for limb in limbs if limb.is_following)
+        self.following = self._names if following == self._names else following
         self._aimed = [n for n, limb in enumerate(limbs) if limb.is_aimed]
         is_all = len(self._aimed) == len(limbs)
         # The same object from tick to tick, which spares a solver to look at them one by one.
@@ -112,7 +113,7 @@ class LimbGroup:
 
     def stamps(self) -> dict[str, float]:
         """Return when the samples were measured that limbs follow in [s], by name."""
-        stamps = dict(zip(self._names, self._followed.tolist(), strict=True))
-        if len(self.following) < len(stamps):
-            return {name: stamps[name] for name in self.following}
-        return stamps
+        stamps = dict(zip(self._names, self._followed.tolist(), strict=False))
+        if self.following == self._names:
+            return stamps
+        return {name: stamps[name] for name in self.following}
