@@ -77,6 +77,7 @@ class ArmController:
         calibration: ArmCalibration | None = None,
     ) -> None:
         self._config = config
+        self._period, self._stall = config.period, config.stall_after
         self._body = Body(
             description, solver, config.posture, resync=config.resync, slack=config.slack
         )
@@ -159,8 +160,8 @@ class ArmController:
         Raises:
             UnknownNameError: There is no such frame.
         """
-        trackers = _in_ros_axes(tracker_poses, frame)
-        log, period = self._log, self._config.period
+        trackers = tracker_poses if frame == "ros" else _in_ros_axes(tracker_poses, frame)
+        log, period = self._log, self._period
         log.begin(now if math.isfinite(now) else max(self._now, 0.0))
         is_timely = self._check_time(now, dt)
         # A clock that jitters about the period, or is broken, must not disturb the solver.
@@ -190,8 +191,11 @@ class ArmController:
 
     def _check_time(self, now: float, dt: float) -> bool:
         """Tell whether time has gone on as it should, and log why not."""
-        last, self._now = self._now, now if math.isfinite(now) else self._now
-        limit = self._config.stall_after
+        last, limit = self._now, self._stall
+        if 0.0 < now - last <= limit and 0.0 < dt <= limit:
+            self._now = now
+            return True  # By far most ticks, and no number that is none.
+        self._now = now if math.isfinite(now) else last
         if not (math.isfinite(now) and math.isfinite(dt)):
             self._log.add(Rule.NON_FINITE, "clock", 0.0, 0.0, Severity.HOLD)
         elif now <= last or dt <= 0.0:
@@ -312,24 +316,25 @@ class ArmController:
     ) -> ArmOutput:
         body, limbs = self._body, self._limbs
         if limbs.following:
-            stamps = limbs.stamps()
+            stamps = limbs.stamps
             if len(stamps) < len(limbs.states):
                 # A limb that keeps its place while others follow still moves for them.
                 oldest = min(stamps.values())
                 for name in limbs.states.keys() - stamps.keys():
                     stamps[name] = max(self._stamps[name], oldest)
             self._stamps = stamps
+        # Told by their places, for by their names takes half as long again.
         return ArmOutput(
-            names=body.names,
-            positions=body.positions,
-            targets=targets,
-            error_position=result.error_position if result is not None else 0.0,
-            error_orientation=result.error_orientation if result is not None else 0.0,
-            causes=self._log.causes,
-            states=limbs.states,
-            stamps=self._stamps,
-            columns=body.columns,
-            active=body.is_running and engaged,
+            body.names,
+            body.positions,
+            targets,
+            result.error_position if result is not None else 0.0,
+            result.error_orientation if result is not None else 0.0,
+            self._log.causes,
+            limbs.states,
+            self._stamps,
+            body.columns,
+            body.is_running and engaged,
         )
 
 
@@ -349,8 +354,7 @@ def _names_of(engaged: Collection[str] | Mapping[str, bool]) -> Collection[str]:
 
 
 def _in_ros_axes(poses: Trackers, frame: str) -> Trackers:
-    if frame == "ros":
-        return poses
+    """Return poses in ROS axes that are given in others."""
     if frame not in FRAMES:
         raise UnknownNameError("frame", frame, FRAMES)
     return {

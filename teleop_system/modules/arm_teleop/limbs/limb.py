@@ -19,7 +19,7 @@ from teleop_system.modules.arm_teleop.limbs import limb_kernels as kernels
 from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping
 from teleop_system.modules.arm_teleop.limbs.pose_filter import PoseFilter
 from teleop_system.modules.arm_teleop.limbs.reach_limit import ReachLimit
-from teleop_system.modules.arm_teleop.limbs.tracker_gate import TrackerGate
+from teleop_system.modules.arm_teleop.limbs.tracker_gate import Samples, TrackerGate
 from teleop_system.modules.arm_teleop.spatial import (
     ORIGIN,
     Placement,
@@ -64,6 +64,7 @@ class Limb:
         config: Parameters of all limbs.
         body: What it belongs to.
         row: Its numbers, a row of the table that `limb_kernels` works on for all limbs at once.
+        slot: Where its newest sample is kept; see `TrackerGate`.
 
     Attributes:
         name: Name of the chain.
@@ -78,7 +79,13 @@ class Limb:
     """
 
     def __init__(
-        self, chain: Chain, role: TrackerRole, config: ArmTeleopConfig, body: Body, row: Array
+        self,
+        chain: Chain,
+        role: TrackerRole,
+        config: ArmTeleopConfig,
+        body: Body,
+        row: Array,
+        slot: tuple[Samples, int],
     ) -> None:
         self.name = chain.name
         self.role = role
@@ -93,7 +100,7 @@ class Limb:
         self._row = row
         self._target = row[kernels.TARGET : kernels.FILTER]
         row[kernels.REACH : kernels.CARRIER] = self._limit.terms
-        self.gate = TrackerGate(role.value, config.gate, row)
+        self.gate = TrackerGate(role.value, config.gate, row, slot)
         self._filter = PoseFilter(config.smoothing, row[kernels.FILTER : kernels.MAPPING])
         self.sample: Sample | None = None
         self.before: Pose6D | None = None
@@ -162,6 +169,7 @@ class Limb:
     def ignore(self) -> None:
         """Make nothing of the tracker in this tick."""
         self.sample = None
+        self.gate.leaps = False
 
     def take_up(
         self, tool: Placement, heading: float, calibrated: LimbMapping | None, log: CauseLog

@@ -29,15 +29,17 @@ class LimbGroup:
     Attributes:
         states: What each limb does, by name; another object whenever that changes.
         following: Names of those that the operator moves.
+        stamps: When the samples that they follow were measured in [s], by name.
     """
 
     def __init__(
         self, chains: Sequence[tuple[Chain, TrackerRole]], config: ArmTeleopConfig, body: Body
     ) -> None:
         self._table = table = np.zeros((len(chains), kernels.SIZE))
+        self._poses: list[Pose6D | None] = [None] * len(chains)
         self._limbs = tuple(
-            Limb(chain, role, config, body, row)
-            for (chain, role), row in zip(chains, table, strict=True)
+            Limb(chain, role, config, body, table[n], (self._poses, n))
+            for n, (chain, role) in enumerate(chains)
         )
         self._names = tuple(limb.name for limb in self._limbs)
         self._samples = samples = np.zeros((len(chains), kernels.STAMP + 1))
@@ -46,11 +48,10 @@ class LimbGroup:
             (n, limb.name, limb.role, samples[n, :3], samples[n, 3 : kernels.STAMP])
             for n, limb in enumerate(self._limbs)
         ]
-        self._pass_on = tuple(limb.gate.pass_on for limb in self._limbs)
         self._targets = table[:, kernels.TARGET : kernels.FILTER]
-        self._followed = table[:, kernels.FOLLOWED]
         self._glance = self._limbs[0].gate.glance if self._limbs else np.empty(0)
         self._can_go_on = self._link_carriers()
+        self._is_steady = False
         self.settle()
 
     def __iter__(self) -> Iterator[Limb]:
@@ -73,20 +74,19 @@ class LimbGroup:
         """
         if not self._is_steady:
             return False
-        stamps, poses = self._stamps, []
+        stamps, times, poses = self._stamps, {}, []
         for n, name, role, position, orientation in self._slots:
             pose = trackers.get(role)
             if pose is None or not pose.valid or name not in engaged:
                 return False
             position[:] = pose.position
             orientation[:] = pose.orientation
-            stamps[n] = pose.timestamp
+            times[name] = stamps[n] = pose.timestamp
             poses.append(pose)
         done = kernels.follow_all(self._table, self._samples, self._glance, now)
         if done == UNSURE:
             return False
-        for pass_on, pose in zip(self._pass_on, poses, strict=False):
-            pass_on(pose)
+        self._poses[:], self.stamps = poses, times
         if done == LIMITED:
             for limb in self._limbs:
                 limb.report_limits(log)
@@ -98,6 +98,7 @@ class LimbGroup:
         self.states: dict[str, LimbState] = {limb.name: limb.state for limb in limbs}
         following = tuple(limb.name for limb in limbs if limb.is_following)
         self.following = self._names if following == self._names else following
+        self.stamps = {limb.name: limb.stamp for limb in limbs if limb.is_following}
         self._aimed = [n for n, limb in enumerate(limbs) if limb.is_aimed]
         is_all = len(self._aimed) == len(limbs)
         # The same object from tick to tick, which spares a solver to look at them one by one.
@@ -110,10 +111,3 @@ class LimbGroup:
         is_all = self._chains is self._names
         rows = self._targets.copy() if is_all else self._targets[self._aimed]
         return Targets(self._chains, rows, now)
-
-    def stamps(self) -> dict[str, float]:
-        """Return when the samples were measured that limbs follow in [s], by name."""
-        stamps = dict(zip(self._names, self._followed.tolist(), strict=False))
-        if self.following == self._names:
-            return stamps
-        return {name: stamps[name] for name in self.following}

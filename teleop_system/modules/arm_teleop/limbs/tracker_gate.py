@@ -14,6 +14,7 @@ from teleop_system.modules.pose_gate import CauseLog, GateLimits, PoseGate, Samp
 from teleop_system.runtime.causes import Rule, Severity
 
 Array = NDArray[np.float64]
+Samples = list[Pose6D | None]
 
 LEAP = 0.1
 """Way in [m] from one sample to the next that is worth a second look."""
@@ -31,15 +32,33 @@ class TrackerGate(PoseGate):
         name: The tracker, as causes should call it.
         limits: What a sample has to meet.
         row: Where the numbers are kept; see `limb_kernels`.
+        slot: Where the sample itself is kept: a list, and the place in it. Whoever has seen that a
+            sample passes may write both.
 
     Attributes:
         leaps: Whether the body moved further than `LEAP` in this tick.
     """
 
-    def __init__(self, name: str, limits: GateLimits, row: Array | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        limits: GateLimits,
+        row: Array | None = None,
+        slot: tuple[Samples, int] | None = None,
+    ) -> None:
+        own: tuple[Samples, int] = ([None], 0)
+        self._samples, self._place = own if slot is None else slot
         super().__init__(name, limits)
         self._row = np.zeros(kernels.SIZE) if row is None else row
         self.reset()
+
+    @property
+    def _last(self) -> Pose6D | None:
+        return self._samples[self._place]
+
+    @_last.setter
+    def _last(self, pose: Pose6D | None) -> None:
+        self._samples[self._place] = pose
 
     @property
     def glance(self) -> Array:
@@ -71,11 +90,6 @@ class TrackerGate(PoseGate):
         self._row[: kernels.FOLLOWED] = (*ORIGIN[0], *ORIGIN[1], 0.0)
         self.leaps = False
         self._is_sure = False
-
-    def pass_on(self, pose: Pose6D) -> None:
-        """Take a sample that has passed already, and whose numbers are known."""
-        self._last = pose
-        self.leaps = False
 
     @override
     def check(self, pose: Pose6D | None, now: float, log: CauseLog) -> Sample:
