@@ -31,6 +31,8 @@ from tests.stacks.supervisor.stacks_of_samples import (
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 90.0
 """How long to wait for a stack in [s]; other tests load the machine."""
+DISCOVERY = 30.0
+"""How long a node may take to know all others in [s]."""
 FASTEST = 4.0
 """No joint of the robot is allowed to move faster in [rad/s]."""
 ARMS, HANDS, HEAD = "_arm_|torso_", "gripper|finger|dg5f", "head_"
@@ -144,48 +146,75 @@ def test_the_robot_follows_its_operator(bench: Bench) -> None:
     assert len(ear.last.name) == len(ear.last.position) == len(set(ear.last.name))
 
 
-@pytest.mark.parametrize("row", TOPICS, ids=lambda row: row.name)
-def test_a_topic_is_as_the_table_says(bench: Bench, row: Any) -> None:
+def differences(node: Any, row: Any) -> list[str]:
+    """Return in what the graph, as far as a node knows it by now, is not as a row says."""
     pattern = re.compile(row.name.replace("*", r"\w+"))
-    present = dict(bench.node.get_topic_names_and_types())
+    present = dict(node.get_topic_names_and_types())
     names = [name for name in present if pattern.fullmatch(name)]
     expected = {
         end: {node for node in getattr(row, end) if node in NODE_NAMES}
         for end in ("publishers", "subscribers")
     }
-    is_camera = "camera_fps" in row.rate
-    if is_camera or not (expected["publishers"] or expected["subscribers"]):
-        assert is_camera or not names
-        return
-    assert names, f"nobody knows {row.name}"
-    profile = get_qos_profile(row.qos)
+    if "camera_fps" in row.rate:
+        return []  # The camera is off; who would look at it may be there.
+    if not (expected["publishers"] or expected["subscribers"]):
+        return [f"{name} should not be there" for name in names]
+    if not names:
+        return [f"nobody knows {row.name}"]
+    found = []
     for name in names:
-        assert present[name] == [row.type]
+        if present[name] != [row.type]:
+            found.append(f"{name} is of {present[name]}")
         ends = {
-            "publishers": bench.node.get_publishers_info_by_topic(name),
-            "subscribers": bench.node.get_subscriptions_info_by_topic(name),
+            "publishers": node.get_publishers_info_by_topic(name),
+            "subscribers": node.get_subscriptions_info_by_topic(name),
         }
         for end, infos in ends.items():
-            ours = [info for info in infos if info.node_name in NODES]
-            found = {info.node_name for info in ours}
-            # Controllers listen to the targets only while they need them.
-            assert (
-                found <= expected[end]
-                if name == TopicNames.JOINT_TARGETS
-                else found == expected[end]
-            )
-            for info in ours:
-                assert info.qos_profile.reliability == profile.reliability
-                assert info.qos_profile.durability == profile.durability
+            found += differences_at(name, expected[end], infos, get_qos_profile(row.qos))
+    return found
+
+
+def differences_at(topic: str, expected: set[str], infos: Any, profile: Any) -> list[str]:
+    """Return in what one end of a topic is not as expected."""
+    ours = [info for info in infos if info.node_name in NODES]
+    names = {info.node_name for info in ours}
+    # Controllers listen to the targets only while they need them.
+    is_right = names <= expected if topic == TopicNames.JOINT_TARGETS else names == expected
+    found = [] if is_right else [f"{topic} has {names}, not {expected}"]
+    for info in ours:
+        qos = info.qos_profile
+        if (qos.reliability, qos.durability) != (profile.reliability, profile.durability):
+            found.append(f"{info.node_name} has {topic} as {qos}")
+    return found
+
+
+@pytest.mark.parametrize("row", TOPICS, ids=lambda row: row.name)
+def test_a_topic_is_as_the_table_says(bench: Bench, row: Any) -> None:
+    # Whoever has only just joined the graph hears of the others one by one.
+    bench.wait(
+        lambda: not differences(bench.node, row),
+        lambda: "; ".join(differences(bench.node, row)),
+        DISCOVERY,
+    )
 
 
 def test_services_are_as_the_table_says(bench: Bench) -> None:
-    present = dict(bench.node.get_service_names_and_types())
-    for row in SERVICES:
-        if row.server in NODE_NAMES:
-            assert present[row.name] == ["std_srvs/srv/Trigger"]
-            served = dict(bench.node.get_service_names_and_types_by_node(row.server, "/"))
-            assert row.name in served
+    def missing() -> list[str]:
+        present = dict(bench.node.get_service_names_and_types())
+        known = bench.node.get_node_names()
+        return [
+            row.name
+            for row in SERVICES
+            if row.server in NODE_NAMES
+            and (
+                present.get(row.name) != ["std_srvs/srv/Trigger"]
+                or row.server not in known
+                or row.name
+                not in dict(bench.node.get_service_names_and_types_by_node(row.server, "/"))
+            )
+        ]
+
+    bench.wait(lambda: not missing(), lambda: str(missing()), DISCOVERY)
 
 
 @pytest.mark.parametrize("name", NODE_NAMES)
