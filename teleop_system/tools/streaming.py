@@ -4,7 +4,7 @@
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from teleop_system.exceptions import (
@@ -48,16 +48,20 @@ class RosOptions:
 
 @dataclass(slots=True)
 class Until:
-    """When something ends: after a time in [s], or when it is told to."""
+    """When something ends: after a time in [s] since it was first asked, or when it is told to.
+
+    To open a camera may take longer than somebody wants to look through it.
+    """
 
     duration: float | None = None
     is_told: bool = False
-    _begin: float = field(default_factory=time.monotonic)
+    _begin: float | None = None
 
     def is_over(self) -> bool:
         """Whether it is time to end."""
-        passed = time.monotonic() - self._begin
-        return self.is_told or (self.duration is not None and passed >= self.duration)
+        now = time.monotonic()
+        self._begin = now if self._begin is None else self._begin
+        return self.is_told or (self.duration is not None and now - self._begin >= self.duration)
 
 
 @contextlib.contextmanager

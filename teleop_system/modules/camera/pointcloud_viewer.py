@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import ndimage
 
 from teleop_system.exceptions import MissingExtraError
 from teleop_system.interfaces import RGBDFrame
@@ -19,6 +20,14 @@ logger = logging.getLogger(__name__)
 Matrix = NDArray[np.float64]
 BACKGROUND = (0.07, 0.09, 0.11)
 KEY_FIRST_PERSON = ord("F")
+NEAREST = 0.05
+"""Least distance of a point that is drawn in [m]."""
+LARGEST_SPLAT = 16
+"""Longest side of a point in a picture in [px]."""
+ROUNDING = 1e-3
+"""Part of a pixel that is no reason for a larger square."""
+GAP = 1.05
+"""How many times as near both sides of a gap are as what shows in it."""
 
 
 class PointCloudViewer:
@@ -156,47 +165,98 @@ def write_snapshot(cloud: PointCloud, frame: RGBDFrame, folder: Path) -> tuple[P
     points.point.positions = o3d.core.Tensor(np.ascontiguousarray(cloud.points))
     points.point.colors = o3d.core.Tensor(np.ascontiguousarray(cloud.colors))
     o3d.t.io.write_point_cloud(str(ply), points)
-    pose = np.eye(4) if cloud.frame == "camera" else frame.extrinsics
-    # A step back and up, so that the picture shows depth and not only the colour image again.
-    aside = np.eye(4)
-    aside[:3, 3] = (0.15, -0.3, -0.35)
-    angle = 0.3
-    aside[1:3, 1:3] = [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
     seen = max(int(np.count_nonzero(frame.depth)), 1)
-    stride = round(float(np.sqrt(seen / max(len(cloud.points), 1))))
-    picture = render_points(cloud, frame, pose @ aside, splat=int(np.clip(stride + 1, 2, 8)))
+    stride = max(round(float(np.sqrt(seen / max(len(cloud.points), 1)))), 1)
+    eye = _aside(cloud, frame)
+    picture = render_points(cloud, frame, eye, splat=stride, gaps=2 * stride)
     o3d.io.write_image(str(png), o3d.geometry.Image(picture))
     return ply, png
 
 
 def render_points(
-    cloud: PointCloud, frame: RGBDFrame, pose: Matrix, *, splat: int = 2
+    cloud: PointCloud, frame: RGBDFrame, pose: Matrix, *, splat: int = 2, gaps: int = 0
 ) -> NDArray[np.uint8]:
-    """Draw points as squares of `splat` pixels, nearer ones over farther ones.
+    """Draw points as squares, nearer ones over farther ones.
 
     Args:
         cloud: The points.
         frame: Its camera matrix and size are those of the picture.
         pose: Pose of the eye's optical frame on the axes of the points.
-        splat: Side of a point in [px].
+        splat: Side in [px] that a point has from as far as the camera was; it grows as the eye
+            comes nearer.
+        gaps: Gaps in surfaces up to so wide in [px] are closed.
     """
     width, height = frame.width, frame.height
+    camera = np.eye(4) if cloud.frame == "camera" else frame.extrinsics
     inverse = np.linalg.inv(pose)
     points = cloud.points @ inverse[:3, :3].T + inverse[:3, 3]
-    is_ahead = points[:, 2] > 0.05
+    is_ahead = points[:, 2] > NEAREST
     points, colors = points[is_ahead], cloud.colors[is_ahead]
-    order = np.argsort(-points[:, 2])
-    points, colors = points[order], colors[order]
+    depths = (cloud.points[is_ahead] - camera[:3, 3]) @ camera[:3, 2]
+    sides = np.clip(np.ceil(splat * depths / points[:, 2] - ROUNDING), 1, LARGEST_SPLAT)
     pixels = points[:, :2] / points[:, 2:] * frame.intrinsics[[0, 1], [0, 1]]
-    places = np.rint(pixels + frame.intrinsics[:2, 2]).astype(np.int64)
+    corners = np.rint(pixels + frame.intrinsics[:2, 2]).astype(np.int64)
+    rows, columns, owners = _squares(corners, sides.astype(np.int64))
+    inside = (columns >= 0) & (columns < width) & (rows >= 0) & (rows < height)
+    places, owners = (rows * width + columns)[inside], owners[inside]
+    order = np.argsort(-points[owners, 2], kind="stable")  # The nearest last, so that it stays.
+    places, owners = places[order], owners[order]
     picture = np.empty((height, width, 3), np.uint8)
     picture[:] = np.rint(255.0 * np.array(BACKGROUND))
-    for down in range(splat):
-        for right in range(splat):
-            column, row = places[:, 0] + right, places[:, 1] + down
-            inside = (column >= 0) & (column < width) & (row >= 0) & (row < height)
-            picture[row[inside], column[inside]] = colors[inside]
+    picture.reshape(-1, 3)[places] = colors[owners]
+    nearness = np.zeros((height, width))
+    nearness.reshape(-1)[places] = 1.0 / points[owners, 2]
+    if gaps:
+        _close_gaps(picture, nearness, gaps)
     return picture
+
+
+def _squares(
+    corners: NDArray[np.int64], sides: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return rows and columns of all pixels of squares, and the number of each one's square."""
+    owners = np.repeat(np.arange(len(sides)), sides * sides)
+    firsts = np.cumsum(sides * sides) - sides * sides
+    down, right = np.divmod(np.arange(len(owners)) - firsts[owners], sides[owners])
+    return corners[owners, 1] + down, corners[owners, 0] + right, owners
+
+
+def _aside(cloud: PointCloud, frame: RGBDFrame) -> Matrix:
+    """Return a pose a step back, up and aside that looks at the middle of the points.
+
+    From where the camera is, the picture would be the colour image again.
+    """
+    pose = np.eye(4) if cloud.frame == "camera" else frame.extrinsics
+    points = (cloud.points - pose[:3, 3]) @ pose[:3, :3] if len(cloud.points) else np.eye(3)[2:]
+    eye = np.percentile(points[:, 2], 20.0) * np.array([0.15, -0.3, -0.35])
+    ahead = np.median(points, axis=0) - eye
+    ahead /= np.linalg.norm(ahead)
+    right = np.cross([0.0, 1.0, 0.0], ahead)
+    right /= np.linalg.norm(right)
+    aside = np.eye(4)
+    aside[:3] = np.column_stack([right, np.cross(ahead, right), ahead, eye])
+    result: Matrix = pose @ aside
+    return result
+
+
+def _close_gaps(picture: NDArray[np.uint8], nearness: Matrix, reach: int) -> None:
+    """Fill what is narrower than `reach` [px] and farther than both of its sides, in place."""
+    closed = nearness.copy()
+    for shape in ((1, reach + 1), (reach + 1, 1)):
+        np.maximum(closed, ndimage.grey_closing(nearness, shape), out=closed)
+    gaps = np.argwhere(closed > GAP * nearness + 1e-9)
+    wanted = closed[gaps[:, 0], gaps[:, 1]]
+    best = np.full(len(gaps), np.inf)
+    filled = np.empty((len(gaps), 3), np.uint8)
+    limits = np.array(nearness.shape) - 1
+    for step in range(1, reach + 1):
+        for way in ((0, step), (0, -step), (step, 0), (-step, 0)):
+            rows, columns = np.clip(gaps + way, 0, limits).T
+            distance = np.abs(nearness[rows, columns] - wanted)
+            is_better = distance < best
+            best[is_better] = distance[is_better]
+            filled[is_better] = picture[rows[is_better], columns[is_better]]
+    picture[gaps[:, 0], gaps[:, 1]] = filled
 
 
 def has_screen() -> bool:
