@@ -6,6 +6,7 @@ posture that did not come from the IK.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -58,6 +59,11 @@ class Clearance:
         self.count = len(self.links)
         self.reach: Array = np.ascontiguousarray(shapes.reach[:, kinematics.external_order])
         self._frame_of: Mapping[str, int] = dict(zip(robot.chains, kinematics.frames, strict=True))
+
+    @property
+    def tables(self) -> tuple[Any, ...]:
+        """What `link_kernels.find_contacts` knows of the links; see `LinkShapes.tables`."""
+        return self._shapes.tables
 
     def all(self, joints: Array) -> Array:
         """Return the distances [m] of all pairs at a posture [rad], shape (P,)."""

@@ -51,6 +51,12 @@ class LinkShapes:
         self._pairs = np.where(self._is_turned[:, None], pairs[:, ::-1], pairs)
         self._work = np.zeros((6, 12))
 
+    @property
+    def tables(self) -> tuple[Array, Indices, Array, Array, Indices, Indices]:
+        """The joints, tree, places, shapes, owners and pairs of `link_kernels.find_contacts`."""
+        tree = self._tree
+        return tree.joints, tree.tree, tree.places, self._shapes, self._owners, self._pairs
+
     def contacts(self, pairs: Indices, joints: Array) -> Array:
         """Return how pairs of shapes lie to each other at a posture [rad].
 

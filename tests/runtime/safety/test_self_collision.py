@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from teleop_system.runtime.causes import Rule, Severity
+from teleop_system.solvers import link_kernels, link_shapes
 from tests.runtime.safety.distances import MujocoDistances
 from tests.runtime.safety.oracle import JointOracle
 from tests.runtime.safety.rig import Rig, causes_of
@@ -104,6 +105,19 @@ def test_from_contact_the_way_back_is_open_at_once(name: str) -> None:
     assert min(back) >= near - 1e-5
     assert max(back[:60]) > near + 0.02
     np.testing.assert_allclose(rig.outputs[-1].positions, rig.start, atol=1e-3)
+
+
+def test_shapes_that_only_a_library_knows_are_kept_apart_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sweep = SWEEPS["arm into torso"]
+    ours, _ = swept(sweep, seconds=1.0)
+    unknown = (link_kernels.OTHER, (0.0, 0.0, 0.0))
+    monkeypatch.setattr(link_shapes, "_measures", lambda geometry: unknown)
+    theirs, distances = swept(sweep, seconds=1.0)
+    assert STOP <= min(distances) < STOP + 0.002
+    # The library finds distances to within about a micrometre.
+    np.testing.assert_allclose(theirs.positions, ours.positions, atol=1e-4)
 
 
 def test_links_slow_down_before_they_stop() -> None:

@@ -14,16 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from teleop_system.runtime.safety.guards.kernels import find_near, note_distances
+from teleop_system.runtime.safety.guards.kernels import look, note_distances
 from teleop_system.runtime.safety.motion.motion_state import MotionState
 from teleop_system.runtime.safety.motion.trajectories import Trajectories
 from teleop_system.solvers.clearance import Clearance
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
-
-NO_PAIRS: Indices = np.empty(0, dtype=np.int64)
-NOTHING: Array = np.empty(0)
 
 SHORTEST = 1.0 / 32.0
 """Part of a braking path that is not divided any further, however long it is."""
@@ -40,9 +37,6 @@ class BrakingPaths:
         trajectories: Tells how the joints brake.
         slow: Distance [m] below which pairs matter.
         spacing: Largest way [m] of links between two poses that are looked at.
-
-    Attributes:
-        rest: Where the robot comes to rest if it brakes now [rad], shape (N,).
     """
 
     def __init__(
@@ -56,44 +50,74 @@ class BrakingPaths:
         # The same, a joint a row: a joint that has not moved needs none of it.
         self._reach_of_joints = np.ascontiguousarray(clearance.reach.T)
         size = clearance.reach.shape[1]
-        self.rest = np.zeros(size)
-        # The odometers, and the pose up to which they have counted.
-        self._counters = np.zeros((2, size))
+        self._state = MotionState.at_rest(np.zeros(size))
+        # The odometers, the pose up to which they have counted, and room for the kernels.
+        self._counters = np.zeros((3, size))
         # The distance of each pair when measured, plus what its odometers accounted for then; and
         # room for the kernels.
-        self._pairs = np.full((3, clearance.count), -np.inf)
+        self._pairs = np.full((2, clearance.count), -np.inf)
+        # What was last found: how many pairs, which, and how near they are and may come.
+        self._count = 0
         self._near = np.zeros(clearance.count, dtype=np.int64)
+        self._found = np.zeros((2, clearance.count))
+        self._tables = (*clearance.tables, np.zeros((7, 12)))
 
     def reset(self, positions: Array) -> Array:
         """Start anew from rest at joint positions [rad]; return all distances there [m]."""
-        self.rest = positions.copy()
-        self._counters[0] = 0.0
+        self._state = MotionState.at_rest(positions)
+        self._counters[:] = 0.0
         self._counters[1] = positions
         distances = self.clearance.all(positions)
         self._pairs[0] = distances
         return distances
 
+    @property
+    def rest(self) -> Array:
+        """Where the robot comes to rest if it brakes now [rad], shape (N,)."""
+        return self.trajectories.rest(self._state)
+
+    def look(self, state: MotionState) -> tuple[float, float]:
+        """Measure the pairs that are not far on the way from a state to rest.
+
+        Returns:
+            The smallest of their distances at rest, and the smallest that there can be on the way
+            [m]; infinite where all pairs are far.
+        """
+        table = self.trajectories.way_to_rest(state)
+        near, found, counters = self._near, self._found, self._counters
+        count, is_known, at_rest, on_way = look(
+            table,
+            counters,
+            self._reach_of_joints,
+            self._pairs,
+            self.slow,
+            near,
+            found,
+            *self._tables,
+        )
+        self._count = count
+        if not is_known:
+            chosen = near[:count]
+            found[0, :count] = self.measure(chosen, table[3])
+            return note_distances(chosen, found, counters, self._reach_of_joints, self._pairs)
+        return at_rest, on_way
+
     def path(self, state: MotionState) -> "BrakingPath":
         """Return the way from a state to rest, with all pairs on it that are not far."""
-        path = self.near_path(state)
-        return path or BrakingPath(self, state, self.trajectories.way_to_rest(state))
+        self.look(state)
+        return self.last_path(state)
 
-    def near_path(self, state: MotionState) -> "BrakingPath | None":
-        """Return the same, or None where all pairs are far."""
-        way = self.trajectories.way_to_rest(state)
-        count = find_near(
-            way, self._counters, self._reach_of_joints, self._pairs, self.slow, self._near
+    def last_path(self, state: MotionState) -> "BrakingPath":
+        """Return the same for the state that was last looked at."""
+        pairs, (found, changes) = (
+            self._near[: self._count].copy(),
+            self._found[:, : self._count].copy(),
         )
-        if not count:
-            return None
-        pairs = self._near[:count].copy()
-        found, changes = self.measure(pairs, way[3]), np.empty(count)
-        at_rest, on_way = note_distances(pairs, found, self._pairs, changes)
-        return BrakingPath(self, state, way, pairs, found, changes, (at_rest, on_way))
+        return BrakingPath(self, state, pairs, found, changes)
 
     def note_rest(self, state: MotionState) -> None:
         """Take a state as the one that the robot goes on from."""
-        self.rest = self.trajectories.rest(state)
+        self._state = state
 
     def measure(self, pairs: Indices, pose: Array) -> Array:
         """Return the distances [m] of some pairs at a pose [rad]."""
@@ -106,18 +130,14 @@ class BrakingPath:
     Args:
         paths: What is known of all of them.
         state: The state it begins with.
-        way: The table of the state with its rest, shape (5, N).
         pairs: Pairs that are not far, shape (K,).
         found: Their distances at rest [m], shape (K,).
         changes: By how much these may differ on the way [m], shape (K,).
-        least: The smallest of them at rest, and the smallest there can be on the way [m].
 
     Attributes:
         rest: Where it ends [rad], shape (N,).
         pairs: Pairs that are not far, shape (K,).
         found: Their distances at rest [m], shape (K,).
-        nearest: The smallest distance at rest [m].
-        nearest_on_way: The smallest that there can be on the way [m].
     """
 
     __slots__ = (
@@ -126,8 +146,6 @@ class BrakingPath:
         "_paths",
         "_state",
         "found",
-        "nearest",
-        "nearest_on_way",
         "pairs",
         "rest",
     )
@@ -136,19 +154,17 @@ class BrakingPath:
         self,
         paths: BrakingPaths,
         state: MotionState,
-        way: Array,
-        pairs: Indices = NO_PAIRS,
-        found: Array = NOTHING,
-        changes: Array = NOTHING,
-        least: tuple[float, float] = (math.inf, math.inf),
+        pairs: Indices,
+        found: Array,
+        changes: Array,
     ) -> None:
         self._paths = paths
         self._state = state
-        self.rest, self._excursion = way[3], way[4]
+        table = paths.trajectories.way_to_rest(state)
+        self.rest, self._excursion = table[3], table[4]
         self.pairs = pairs
         self.found = found
         self._changes = changes
-        self.nearest, self.nearest_on_way = least
 
     def below(self, limit: float, inside: Collection[int]) -> dict[int, float]:
         """Return the pairs that come nearer than `limit` [m], and how near.

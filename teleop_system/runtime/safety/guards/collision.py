@@ -71,13 +71,13 @@ class CollisionGuard:
 
     def limit(self, step: Step, wanted: MotionState, log: CauseLog) -> MotionState:
         """Return the wanted state, or one between it and braking that keeps the distances."""
-        path = self._paths.near_path(wanted)
-        if path is not None and (
-            path.nearest < self._config.slow
-            or (path.nearest_on_way < self._stop and self._failing(path))
-        ):
-            return self._approach(step, wanted, path, log)
-        self._paths.note_rest(wanted)
+        paths = self._paths
+        at_rest, on_way = paths.look(wanted)
+        if at_rest < paths.slow or on_way < self._stop:
+            path = paths.last_path(wanted)
+            if at_rest < paths.slow or self._failing(path):
+                return self._approach(step, wanted, path, log)
+        paths.note_rest(wanted)
         return wanted
 
     def _failing(self, path: BrakingPath) -> set[int]:

@@ -177,10 +177,10 @@ def speeding_up(
     """
     largest, jerk, per_jerk = limits
     kept = jerk * velocity - 0.5 * acceleration * acceleration
+    goal = jerk * jerk * way + acceleration * (kept + SIXTH * acceleration * acceleration)
     x = acceleration + jerk * step
     if kept < 0.0 and (x < 0.0 or x * x < -kept):
         return step  # It still goes the other way.
-    goal = jerk * jerk * way + acceleration * (kept + SIXTH * acceleration * acceleration)
     # Newton's search from the far end of a convex function never passes its zero.
     for turn in range(MOST_ROUNDS):
         squared = max(x * x + kept, 0.0)
@@ -243,14 +243,19 @@ def stepped(
     p, v, a = start
     if v == 0.0 and a == 0.0 and abs(aim - rest) < AT_AIM:
         return p, v, a, p
+    largest, jerk, per_jerk = limits
     sign = math.copysign(1.0, aim - rest)
-    wanted = sign * speed
-    phases = phases_to(v, a, wanted, limits)
-    if phases[0] * sign > 0.0 and phases[1] >= step:
-        time = speeding_up(sign * v, sign * a, sign * (aim - p), limits, step)
+    v, a = sign * v, sign * a
+    end = a + jerk * step
+    if end <= largest and v + 0.5 * (step * (a + end) + end * abs(end) * per_jerk) <= speed:
+        # It may speed up all the step, as in nearly all cases.
+        time = speeding_up(v, a, sign * (aim - p), limits, step)
+        p, v, a = moved(start[0], start[1], start[2], sign * jerk, time)
     else:
+        wanted = sign * speed
+        phases = phases_to(start[1], start[2], wanted, limits)
         time = going_on(start, phases, wanted, aim, limits, step)
-    p, v, a = moved_along(start, phases, wanted, time)
+        p, v, a = moved_along(start, phases, wanted, time)
     braking, way, _ = braking_of(v, a, limits)
     rest = p + way
     if time < step:
