@@ -70,10 +70,10 @@ class BaseControl:
         log: CauseLog,
     ) -> VelocityCommand:
         """Return the velocity of one cycle of `step` [s]; see `PartControl.decide`."""
+        control, limiter = self.control, self._limiter
         if wish is not None and wish is not self._last:
             axes = np.array([wish.linear_x, wish.linear_y, wish.angular_z])
             self._last, self._command = wish, PartCommand(axes, wish.timestamp)
-        control, limiter = self.control, self._limiter
         taken = control.stream.take(self._command, now, log)
         if taken is not None:
             x, y, turning = taken.tolist()

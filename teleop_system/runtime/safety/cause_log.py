@@ -37,7 +37,7 @@ class CauseLog:
     @property
     def causes(self) -> tuple[Cause, ...]:
         """What was reported since the cycle began, in that order."""
-        return tuple(self._causes.values())
+        return tuple(self._causes.values()) if self._causes else ()
 
     def clear(self) -> None:
         """Forget everything."""

@@ -71,7 +71,7 @@ class CommandStream:
         given, stamp, last = command.positions, command.timestamp, self.stamp
         positions: Array | None
         # Nearly all commands can be told at a glance to have nothing wrong with them. A stamp that
-        # is no finite number fails the comparisons.
+        # is no finite number fails the comparisons, and a position that is none spoils the sum.
         if (
             type(given) is np.ndarray
             and given.dtype is FLOAT64
@@ -80,7 +80,7 @@ class CommandStream:
             and type(stamp) is float
             and last is not None
             and last < stamp <= now + self._ahead
-            and all(map(isfinite, given.tolist()))
+            and isfinite(sum(given.tolist()))
         ):
             positions = given
             # As `_accept` and `age` do, which are spared a call each.
@@ -95,8 +95,9 @@ class CommandStream:
         self._last = command
         if is_stale:
             return None
-        if self.taken_at is not None:
-            self.interval = now - self.taken_at
+        taken_at = self.taken_at
+        if taken_at is not None:
+            self.interval = now - taken_at
         self.taken_at = now
         return positions
 

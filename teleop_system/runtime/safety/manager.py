@@ -20,7 +20,7 @@ from teleop_system.runtime.safety.motion.limit_report import LimitReport
 from teleop_system.runtime.safety.motion.motion_state import MotionState
 from teleop_system.runtime.safety.motion.step import Step
 from teleop_system.runtime.safety.motion.trajectories import Trajectories
-from teleop_system.runtime.safety.motion.wishes import LONGEST_AHEAD, Wishes
+from teleop_system.runtime.safety.motion.wishes import LONGEST_AHEAD, PartWishes, Wishes
 from teleop_system.runtime.safety.part_control import PartControl, Reason
 from teleop_system.runtime.safety.parts import BASE, RobotParts
 from teleop_system.runtime.safety.values import JointReport, PartCommand, SafetyOutput
@@ -58,10 +58,16 @@ class SafetyManager:
         self.parts = RobotParts(robot)
         self._trajectories = Trajectories(self.parts.acceleration, self.parts.jerk)
         self._guards = Guards(robot, self.parts, self._trajectories, config)
-        self._wishes = Wishes(self.parts, self._trajectories, config.command_smoothing)
+        self._period, self._stall_after = config.period, config.stall_after
+        self._wishes = Wishes(
+            self.parts, self._trajectories, config.command_smoothing, 0.1 * config.period
+        )
         self._controls = tuple(PartControl(part, config) for part in self.parts.values())
         self._base = BaseControl(robot.base, config) if robot.base is not None else None
-        self._named_controls = tuple((control.part.name, control) for control in self._controls)
+        self._followers = tuple(
+            (control.part.name, control, self._wishes.parts[control.part.name])
+            for control in self._controls
+        )
         self._all_controls = self._controls
         if self._base is not None:
             self._all_controls += (self._base.control,)
@@ -71,8 +77,8 @@ class SafetyManager:
         self._columns = {name: part.columns for name, part in self.parts.items()}
         self._log = CauseLog()
         self._holding = np.ones(self.parts.size, dtype=bool)
-        self._least_interval = 0.1 * config.period
         self._held_count = len(self.parts)
+        self._held_names: frozenset[str] = frozenset()
         self._held_at_rest = False
         self._speeds = self.parts.velocity.copy()
         self._report = LimitReport(robot, self.parts.joints, self._speeds, config.lag)
@@ -113,13 +119,14 @@ class SafetyManager:
             raise InvalidJointStateError(f"measured positions must be finite, got {positions}")
         self._state = MotionState.at_rest(positions)
         self._guards.reset(positions)
-        self._wishes.start(slice(None), positions)
-        for control in self._controls:
+        for _, control, wishes in self._followers:
             control.reset()
+            wishes.start(positions[control.part.columns])
         self._holding[:] = True
         self._held_count, self._held_at_rest = len(self._controls), True
         if self._base is not None:
             self._base.reset()
+        self._note_held()
         self._overruns.reset()
         self._log.clear()
         self._now = None
@@ -167,22 +174,35 @@ class SafetyManager:
             if self._base is not None and self._gap > STANDSTILL_TIME:
                 self._base.come_to_rest()
         step = Step(self._trajectories, state, duration)
-        for name, control in self._named_controls:
+        stamps: dict[str, float] = {}
+        known = 0
+        for name, control, wishes in self._followers:
             command, is_engaged = commands.get(name), name in engaged
-            if command is None and not is_engaged and control.is_idle:
+            if command is not None:
+                known += 1
+            elif not is_engaged and control.is_idle:
                 continue
             reason = HELD if block is None and name in holds else block
-            self._follow(control, command, step, is_engaged, reason, now)
-        self._reject_unknown(commands)
-        state = self._move(step)
+            self._follow(control, wishes, command, step, is_engaged, reason, now)
+            if control.following:
+                stamps[name] = control.stamp
+        if known != len(commands):
+            self._reject_unknown(commands)
+        self._state = state = self._move(step)
         velocity = NO_VELOCITY
         if self._base is not None:
             reason = HELD if block is None and BASE in holds else block
-            velocity = self._base.update(
-                base, engaged=BASE in engaged, block=reason, now=now, step=duration, log=log
-            )
-        self._state = state
-        return self._output(state, velocity)
+            velocity = self._follow_base(base, stamps, duration, BASE in engaged, reason, now)
+        return SafetyOutput(
+            self.parts.joints,
+            state.position,
+            velocity,
+            log.causes,
+            self._held_names,
+            stamps,
+            JointReport(self._wishes.positions.copy(), state),
+            self._columns,
+        )
 
     def come_to_rest(self) -> None:
         """Take the robot to stand where it was sent, as after its commands were taken away."""
@@ -199,15 +219,16 @@ class SafetyManager:
     def _judge_cycle(self, now: float, estop: bool) -> tuple[float, bool, Reason | None]:
         """Return how long to move for [s], whether the loop had stalled, and what blocks all."""
         self._pressed = bool(estop)
-        self._estopped = self._estopped or self._pressed
-        if self._estopped:
-            for control in self._all_controls:
-                control.demand_release()
-        duration, stalled, reason = self._judge_clock(now)
-        return duration, stalled, ESTOP if self._estopped else reason
+        if not (self._pressed or self._estopped):
+            return self._judge_clock(now)
+        self._estopped = True
+        for control in self._all_controls:
+            control.demand_release()
+        duration, stalled, _ = self._judge_clock(now)
+        return duration, stalled, ESTOP
 
     def _judge_clock(self, now: float) -> tuple[float, bool, Reason | None]:
-        period, last = self._config.period, self._now
+        period, last = self._period, self._now
         elapsed = period if last is None else now - last
         if not (math.isfinite(now) and elapsed > 0.0):
             # Brake as if time went on: a broken clock must not keep anything moving.
@@ -216,14 +237,14 @@ class SafetyManager:
         late = elapsed - period
         cause = self._overruns.update(now - late, late, waited=late < 0.1 * period)
         reason = None
-        stalled = elapsed > self._config.stall_after
+        stalled = elapsed > self._stall_after
         if stalled:
-            reason = Reason(Rule.OVERRUN, LOOP, elapsed, self._config.stall_after)
+            reason = Reason(Rule.OVERRUN, LOOP, elapsed, self._stall_after)
         elif cause is not None and cause.severity >= Severity.HOLD:
             reason = Reason(Rule.OVERRUN, LOOP, cause.value, cause.limit)
         elif cause is not None:
             self._log.add(Rule.OVERRUN, LOOP, cause.value, cause.limit, cause.severity)
-        return min(elapsed, period), stalled, reason
+        return elapsed if elapsed < period else period, stalled, reason
 
     def _reject_unknown(self, commands: Mapping[str, PartCommand]) -> None:
         if not commands.keys() <= self._columns.keys():
@@ -233,6 +254,7 @@ class SafetyManager:
     def _follow(
         self,
         control: PartControl,
+        wishes: PartWishes,
         command: PartCommand | None,
         step: Step,
         engaged: bool,
@@ -240,29 +262,54 @@ class SafetyManager:
         now: float,
     ) -> None:
         """Take the command of a part, decide whether to follow it, and say where it leads."""
-        columns, stream, wishes = control.part.columns, control.stream, self._wishes
+        control.is_idle = False
+        stream = control.stream
         taken = stream.take(command, now, self._log)
         begins = False
         # By far most cycles: it follows and goes on following.
         if not (engaged and block is None and control.goes_on(now)):
             begins = self._decide(control, step, engaged, block, now)
-        interval = stream.interval
         if taken is None:
-            wishes.pass_over(columns)
-        elif begins or interval == 0.0:
-            wishes.start(columns, taken)
+            wishes.pass_over()
+            if stream.taken_at is not None:
+                wishes.extend(min(now - stream.taken_at, stream.interval, LONGEST_AHEAD))
+        elif begins or stream.interval == 0.0:
+            wishes.start(taken)
         else:
-            wishes.take(columns, taken, min(max(interval, self._least_interval), 0.1))
+            wishes.take(taken, stream.interval)
         if begins:
-            self._note_jump(control, step.state)
+            self._note_jump(control, wishes, step.state)
+        if control.following and control.scale < 1.0:
+            control.advance(step.duration)
+            columns = control.part.columns
+            speeds = self.parts.velocity[columns] * control.scale
+            self._speeds[columns] = speeds
+            self._trajectories.set_speeds(columns, speeds)
+
+    def _follow_base(
+        self,
+        wish: VelocityCommand | None,
+        stamps: dict[str, float],
+        duration: float,
+        engaged: bool,
+        block: Reason | None,
+        now: float,
+    ) -> VelocityCommand:
+        """Do the same for the base, and return its velocity."""
+        assert self._base is not None
+        control = self._base.control
+        if wish is None and not engaged and control.is_idle:
+            return NO_VELOCITY
+        control.is_idle = False
+        was_following = control.following
+        velocity = self._base.update(
+            wish, engaged=engaged, block=block, now=now, step=duration, log=self._log
+        )
+        if control.following is not was_following:
+            self._note_held()
         if control.following:
-            assert stream.taken_at is not None
-            wishes.extend(columns, min(now - stream.taken_at, interval, LONGEST_AHEAD))
-            if control.scale < 1.0:
-                control.advance(step.duration)
-                speeds = self.parts.velocity[columns] * control.scale
-                self._speeds[columns] = speeds
-                self._trajectories.set_speeds(columns, speeds)
+            stamps[BASE] = control.stamp
+        return velocity
 
     def _decide(
         self,
@@ -285,11 +332,16 @@ class SafetyManager:
             self._holding[columns] = not control.following
             self._held_count += -1 if control.following else 1
             self._held_at_rest = False
+            self._note_held()
         return begins
 
-    def _note_jump(self, control: PartControl, state: MotionState) -> None:
-        columns = control.part.columns
-        jump = float(np.abs(self._wishes.positions[columns] - state.position[columns]).max())
+    def _note_held(self) -> None:
+        held = (control.part.name for control in self._all_controls if not control.following)
+        self._held_names = frozenset(held)
+
+    def _note_jump(self, control: PartControl, wishes: PartWishes, state: MotionState) -> None:
+        present = state.position[control.part.columns]
+        jump = float(np.abs(wishes.positions - present).max())
         if jump > self._config.jump:
             name = control.part.name
             self._log.add(Rule.ENGAGE_JUMP, name, jump, self._config.jump)
@@ -308,21 +360,3 @@ class SafetyManager:
         if limited is not wanted or self._report.is_due(self._wishes):
             self._report.report(step, limited, self._wishes, self._holding, self._log)
         return limited
-
-    def _output(self, state: MotionState, velocity: VelocityCommand) -> SafetyOutput:
-        holding, stamps = [], {}
-        for control in self._all_controls:
-            if not control.following:
-                holding.append(control.part.name)
-            elif (stamp := control.stream.stamp) is not None:
-                stamps[control.part.name] = stamp
-        return SafetyOutput(
-            self.parts.joints,
-            state.position,
-            velocity,
-            self._log.causes,
-            frozenset(holding),
-            stamps,
-            JointReport(self._wishes.positions.copy(), state),
-            self._columns,
-        )

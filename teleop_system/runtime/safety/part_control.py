@@ -52,6 +52,8 @@ class PartControl:
         stream: Its commands.
         following: Whether it follows them.
         scale: Part of the largest speed that it may use, between 0 and 1.
+        is_idle: Whether nothing has been asked of it since the start, so that it holds and nothing
+            need be decided; whoever asks makes it false.
     """
 
     def __init__(self, part: Part, config: SafetyConfig) -> None:
@@ -71,10 +73,12 @@ class PartControl:
         self._ramped = 0.0
         self._was_engaged = False
         self._reason = self._idle
+        self.is_idle = not self._must_release
 
     def demand_release(self) -> None:
         """Do not follow before the part has been disengaged and engaged again."""
         self._must_release = True
+        self.is_idle = False
 
     def decide(
         self, *, engaged: bool, block: Reason | None, now: float, resting: bool, log: CauseLog
@@ -114,6 +118,13 @@ class PartControl:
         self.scale = SLOWEST
         return True
 
+    @property
+    def stamp(self) -> float:
+        """Time stamp of the command that it follows in [s]."""
+        stamp = self.stream.stamp
+        assert stamp is not None
+        return stamp
+
     def goes_on(self, now: float) -> bool:
         """Tell whether it follows, and nothing of its own speaks against going on."""
         fresh_at = self.stream.fresh_at
@@ -123,16 +134,6 @@ class PartControl:
             and not self._must_release
             and fresh_at is not None
             and now - fresh_at <= self._stale
-        )
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether it holds and has never had a command, so that nothing need be decided."""
-        return not (
-            self.following
-            or self._was_engaged
-            or self._must_release
-            or self.stream.stamp is not None
         )
 
     def advance(self, step: float) -> None:

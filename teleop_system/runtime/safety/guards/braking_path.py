@@ -83,7 +83,7 @@ class BrakingPaths:
             The smallest of their distances at rest, and the smallest that there can be on the way
             [m]; infinite where all pairs are far.
         """
-        table = self.trajectories.way_to_rest(state)
+        table = state.table if state.has_rest else self.trajectories.way_to_rest(state)
         near, found, counters = self._near, self._found, self._counters
         count, is_known, at_rest, on_way = look(
             table,

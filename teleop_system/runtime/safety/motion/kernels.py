@@ -178,11 +178,15 @@ def speeding_up(
     largest, jerk, per_jerk = limits
     kept = jerk * velocity - 0.5 * acceleration * acceleration
     goal = jerk * jerk * way + acceleration * (kept + SIXTH * acceleration * acceleration)
-    x = acceleration + jerk * step
+    end = acceleration + jerk * step
+    # A joint that keeps up with its command brakes for about half of every step.
+    x = acceleration + 0.5 * jerk * step
     if kept < 0.0 and (x < 0.0 or x * x < -kept):
-        return step  # It still goes the other way.
-    # Newton's search from the far end of a convex function never passes its zero.
-    for turn in range(MOST_ROUNDS):
+        if end < 0.0 or end * end < -kept:
+            return step  # It still goes the other way.
+        x = end
+    # Newton's search: after its first step, it never passes the zero of a convex function.
+    for _ in range(MOST_ROUNDS):
         squared = max(x * x + kept, 0.0)
         if squared <= largest * largest:
             peak = math.sqrt(squared)
@@ -192,10 +196,12 @@ def speeding_up(
             more = squared + largest * largest
             over = 0.5 * squared * more / largest + x * (squared + kept) - goal
             slope = x * (squared + more) / largest + 3.0 * x * x + 2.0 * kept
-        if over <= EXACT * jerk * jerk:
-            return step if turn == 0 else max(x - acceleration, 0.0) * per_jerk
-        x -= over / slope
-    return max(x - acceleration, 0.0) * per_jerk
+        if abs(over) <= EXACT * jerk * jerk:
+            break
+        if over < 0.0 and x >= end:
+            return step
+        x = min(x - over / slope, end) if slope > 0.0 else end
+    return min(max(x - acceleration, 0.0) * per_jerk, step)
 
 
 @kernel(

@@ -39,10 +39,11 @@ class LimitReport:
         self._limits = [robot.limits(joint) for joint in joints]
         self._speeds = speeds
         self._lag = lag
+        self._lag_squared = lag * lag
 
     def is_due(self, wishes: Wishes) -> bool:
         """Tell whether there is anything to report, where no guard changed the motion."""
-        return wishes.is_beyond or wishes.behind > self._lag**2
+        return wishes.is_beyond or wishes.behind > self._lag_squared
 
     def report(
         self,

@@ -46,7 +46,8 @@ class MotionState:
         """Positions in [rad] or [m], shape (N,), read-only."""
         if self._position is None:
             self._position = self.table[0]
-            self._position.setflags(write=False)
+            # By position, for a keyword costs as much again; NumPy's types know keywords only.
+            self._position.setflags(False)  # type: ignore[call-arg]
         return self._position
 
     @property

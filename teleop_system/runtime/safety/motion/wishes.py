@@ -21,8 +21,91 @@ Array = NDArray[np.float64]
 
 LONGEST_AHEAD = 0.05
 """A command's motion is taken to go on for its last interval, but never longer than this [s]."""
+LONGEST_INTERVAL = 0.1
+"""Commands are taken to come no further apart than this [s], however long one was missing."""
+SAME_INTERVAL = 1e-6
+"""A period is not the same to the last bit from cycle to cycle, but to within this [s]."""
 ROUNDING = 1e-7
 """Aims keep this much [rad] from position limits, as motions end to within a tenth of it."""
+NONE = -1.0
+"""In place of an interval where there is no new command."""
+
+
+class PartWishes:
+    """The commanded motion of one part's joints, in its columns of the tables of all.
+
+    Args:
+        given: What the kernel is given: positions, shares, rates and times ahead, shape (4, n).
+        motion: The estimated motion, shape (3, n).
+        limits: Lowest and highest positions in [rad], shape (2, n).
+        smoothing: Time constant of the estimated motion in [s].
+        least_interval: Commands are taken to come no closer than this in [s].
+    """
+
+    __slots__ = (
+        "_ahead",
+        "_extent",
+        "_interval",
+        "_least",
+        "_limits",
+        "_motion",
+        "_rates",
+        "_raw",
+        "_shares",
+        "_smoothing",
+    )
+
+    def __init__(
+        self, given: Array, motion: Array, limits: Array, smoothing: float, least_interval: float
+    ) -> None:
+        self._raw, self._shares, self._rates, self._ahead = given
+        self._motion = motion
+        self._limits = limits
+        self._smoothing = smoothing
+        self._least = least_interval
+        # What was last written to the tables: most of it stays from cycle to cycle.
+        self._interval = NONE
+        self._extent = 0.0
+
+    @property
+    def positions(self) -> Array:
+        """Positions last commanded, within the position limits [rad], shape (n,)."""
+        positions: Array = self._motion[0]
+        return positions
+
+    def start(self, positions: Array) -> None:
+        """Take positions [rad] as commanded at rest."""
+        self._raw[:] = positions
+        self._motion[:] = 0.0
+        self._motion[0] = np.clip(positions, *self._limits)
+        # A new start owes nothing to the past, not even the last bit of an interval.
+        self.pass_over()
+        self.extend(0.0)
+
+    def take(self, positions: Array, interval: float) -> None:
+        """Take new positions [rad], commanded `interval` [s] after the last."""
+        self._raw[...] = positions  # Quicker than a slice.
+        if self._extent != 0.0:
+            self.extend(0.0)
+        if abs(self._interval - interval) > SAME_INTERVAL:
+            self._interval = interval
+            interval = min(max(interval, self._least), LONGEST_INTERVAL)
+            smoothing = self._smoothing
+            self._shares[:] = -math.expm1(-interval / smoothing) if smoothing > 0.0 else 1.0
+            self._rates[:] = 1.0 / interval
+
+    def pass_over(self) -> None:
+        """Leave the joints as they are, for they have no new command."""
+        if self._interval != NONE:
+            self._interval = NONE
+            self._shares[:] = 0.0
+            self._rates[:] = 0.0
+
+    def extend(self, ahead: float) -> None:
+        """Let the command's motion go on for `ahead` [s] past its last sample."""
+        if self._extent != ahead:
+            self._extent = ahead
+            self._ahead[:] = ahead
 
 
 class Wishes:
@@ -32,8 +115,10 @@ class Wishes:
         parts: The joints and their limits.
         trajectories: How the joints brake.
         smoothing: Time constant of the estimated motion in [s].
+        least_interval: Commands are taken to come no closer than this in [s].
 
     Attributes:
+        parts: The joints part by part.
         positions: Positions last commanded, within the position limits [rad], shape (N,); as all
             arrays here it changes in place.
         beyond: How far outside the limits the command was [rad], shape (N,).
@@ -44,63 +129,36 @@ class Wishes:
         unclipped: Where the commands themselves would come to rest [rad], shape (N,).
     """
 
-    def __init__(self, parts: RobotParts, trajectories: Trajectories, smoothing: float) -> None:
+    def __init__(
+        self,
+        parts: RobotParts,
+        trajectories: Trajectories,
+        smoothing: float,
+        least_interval: float,
+    ) -> None:
         self._trajectories = trajectories
         self._limits = trajectories.limits
-        self._smoothing = smoothing
-        self._lower, self._upper = parts.lower, parts.upper
         room = np.minimum(ROUNDING, 0.5 * (parts.upper - parts.lower))
         limits = (parts.lower, parts.upper, parts.velocity, parts.acceleration)
         self._ranges = np.stack([*limits, parts.lower + room, parts.upper - room])
         size = parts.size
         # One table for each kind of thing that the kernel reads or writes; names for its rows.
         self._motion, self._given, self._aims = (np.zeros((rows, size)) for rows in (3, 4, 3))
-        self.positions, self.velocities, self._accelerations = self._motion
-        self._raw, self._shares, self._rates, self._ahead = self._given
+        self.positions, self.velocities = self._motion[:2]
         self.unclipped, self.aims, self.beyond = self._aims
         self._shape = (5, size)
-        # What was last written to the arrays, by where each part begins: most of it stays.
-        self._intervals: dict[int, float] = {}
-        self._extents: dict[int, float] = {}
+        self.parts = {
+            name: PartWishes(
+                self._given[:, part.columns],
+                self._motion[:, part.columns],
+                self._ranges[:2, part.columns],
+                smoothing,
+                least_interval,
+            )
+            for name, part in parts.items()
+        }
         self.is_beyond = False
         self.behind = 0.0
-
-    def start(self, columns: slice, positions: Array) -> None:
-        """Take positions of some joints [rad] as commanded at rest."""
-        self._raw[columns] = positions
-        self.positions[columns] = np.clip(positions, self._lower[columns], self._upper[columns])
-        self.velocities[columns] = 0.0
-        self._accelerations[columns] = 0.0
-        # A new start owes nothing to the past, not even the last bit of an interval.
-        if columns.start is None:
-            self._intervals.clear()
-        else:
-            self._intervals.pop(columns.start, None)
-        self.pass_over(columns)
-        self.extend(columns, 0.0)
-
-    def take(self, columns: slice, positions: Array, interval: float) -> None:
-        """Take new positions of some joints [rad], commanded `interval` [s] after the last."""
-        self._raw[columns] = positions
-        # A period is not the same to the last bit from cycle to cycle.
-        if abs(self._intervals.get(columns.start, -1.0) - interval) > 1e-6:
-            self._intervals[columns.start] = interval
-            smoothing = self._smoothing
-            share = -math.expm1(-interval / smoothing) if smoothing > 0.0 else 1.0
-            self._shares[columns] = share
-            self._rates[columns] = 1.0 / interval
-
-    def pass_over(self, columns: slice) -> None:
-        """Leave some joints as they are, for they have no new command."""
-        if self._intervals.pop(columns.start, None) is not None:
-            self._shares[columns] = 0.0
-            self._rates[columns] = 0.0
-
-    def extend(self, columns: slice, ahead: float) -> None:
-        """Let the command's motion of some joints go on for `ahead` [s] past its last sample."""
-        if self._extents.get(columns.start, 0.0) != ahead:
-            self._extents[columns.start] = ahead
-            self._ahead[columns] = ahead
 
     def pursue(self, step: Step, holding: NDArray[np.bool_]) -> tuple[MotionState, bool]:
         """Return the motion after a step in which joints follow, or brake and hold.
@@ -115,9 +173,9 @@ class Wishes:
         Returns:
             The motion, and whether a joint that holds still moves.
         """
-        out = np.empty(self._shape)
+        state, out = step.state, np.empty(self._shape)
         self.is_beyond, is_moving, self.behind = pursue(
-            self._trajectories.way_to_rest(step.state),
+            state.table if state.has_rest else self._trajectories.way_to_rest(state),
             self._limits,
             self._given,
             self._ranges,
