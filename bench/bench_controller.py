@@ -80,8 +80,9 @@ class CommandPath:
             trackers, self._command, now=now, dt=PERIOD, engaged=self._chains
         )
         between = time.perf_counter()
+        positions, columns, stamps = output.positions, output.columns, output.stamps
         commands = {
-            name: PartCommand(output.of(name), output.stamps[name]) for name in self._chains
+            name: PartCommand(positions[columns[name]], stamps[name]) for name in self._chains
         }
         safe = self._safety.update(commands, now=now, engaged=self._chains)
         end = time.perf_counter()
