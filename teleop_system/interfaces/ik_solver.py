@@ -41,6 +41,11 @@ class IIKSolver(abc.ABC):
 
     A tick never raises for a target that is far, singular or out of reach: it returns the best
     feasible step with `success` False. Joint vectors follow `get_joint_names()`.
+
+    A solver may offer more, as `solvers.base_solver.ModelSolver` does, and the arm controller
+    uses what it finds: `reset()` forgets the past, `shift()` goes on from elsewhere,
+    `chain_error()` tells each chain's own error, and `solve_rows()` is quicker where targets
+    are numbers.
     """
 
     @abc.abstractmethod

@@ -22,7 +22,6 @@ from typing_extensions import override
 from teleop_system.exceptions import (
     ConfigError,
     InvalidJointStateError,
-    InvalidPoseError,
     InvalidValueError,
     UnknownNameError,
 )
@@ -31,6 +30,7 @@ from teleop_system.solvers import chain_kernels
 from teleop_system.solvers.chain_task import ChainTask
 from teleop_system.solvers.motion_bounds import JointLimitArrays, MotionBounds
 from teleop_system.solvers.options import SolverOptions
+from teleop_system.solvers.target_rows import refusal, rows_of
 
 Array = NDArray[np.float64]
 
@@ -94,9 +94,9 @@ class ModelSolver(IIKSolver):
             for (name, config), row in zip(options.chains.items(), self._table, strict=True)
         }
         self._task_list = tuple(self._tasks.values())
-        # What the rows of the last tick were about.
-        self._row_chains: tuple[str, ...] | None = None
-        self._row_places: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        # The chains that had a target in the last tick, and their rows in the table.
+        self._aimed: tuple[str, ...] | None = None
+        self._places: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._away = self._table[:, chain_kernels.AWAY : chain_kernels.AWAY + 2]
         self._work = np.zeros(18)
         self._masks = self._kinematics.chain_masks()
@@ -132,9 +132,7 @@ class ModelSolver(IIKSolver):
         current_joints: NDArray[np.float64],
         dt: float = 0.01,
     ) -> IKResult:
-        is_new = self._begin(current_joints, dt)
-        self._aim(target_poses, is_new=is_new)
-        return self._move(target_poses)
+        return self.solve_rows(tuple(target_poses), rows_of(target_poses), current_joints, dt)
 
     def solve_rows(
         self, chains: tuple[str, ...], targets: Array, current_joints: Array, dt: float = 0.01
@@ -142,7 +140,7 @@ class ModelSolver(IIKSolver):
         """Do what `solve_multi` does, for callers whose targets are numbers in a table.
 
         Args:
-            chains: The chains that have a target; ticks that give the same object are quicker.
+            chains: The chains that have a target.
             targets: Their positions in [m] and quaternions xyzw, shape (K, 7).
             current_joints: As of `solve_multi`.
             dt: As of `solve_multi`.
@@ -150,9 +148,17 @@ class ModelSolver(IIKSolver):
         Raises:
             TeleopError: As `solve_multi` does.
         """
-        is_new = self._begin(current_joints, dt)
-        self._aim_rows(chains, targets, is_new=is_new)
-        return self._move(chains)
+        if not self._is_ready:
+            self._require_ready()
+        if dt != self._dt:
+            self._set_period(dt)
+        self._aim(chains, targets, is_new=self._start_from(current_joints))
+        step, last = self._step(), self._last_step
+        # Whatever numbers a model has led to, joints are only ever told to go to a place.
+        is_solved = step is not None and math.isfinite(step.dot(step))
+        last[:] = step if step is not None and is_solved else self._bounds.braking_step(last)
+        np.add(self._joints, last, self._joints)
+        return self._measure(chains, is_solved=is_solved)
 
     @override
     def get_joint_names(self) -> list[str]:
@@ -288,62 +294,28 @@ class ModelSolver(IIKSolver):
             task.release()
         return True
 
-    def _begin(self, current_joints: Array, dt: float) -> bool:
-        """Prepare for a tick; tell whether it starts anew."""
-        if not self._is_ready:
-            self._require_ready()
-        if dt != self._dt:
-            self._set_period(dt)
-        return self._start_from(current_joints)
-
-    def _move(self, chains: Iterable[str]) -> IKResult:
-        """Take the step of the tick, and measure how far some chains are from their targets."""
-        step = self._step()
-        last = self._last_step
-        is_solved = step is not None
-        last[:] = self._bounds.braking_step(last) if step is None else step
-        np.add(self._joints, last, self._joints)
-        return self._measure(chains, is_solved=is_solved)
-
     def _on_new_start(self) -> None:
         """Forget what was remembered of the ticks before, for the joints have jumped."""
 
     def _on_shift(self) -> None:
         """Correct what was computed of the last result, for it has been moved."""
 
-    def _aim_rows(self, chains: tuple[str, ...], targets: Array, *, is_new: bool) -> None:
-        if is_new or chains is not self._row_chains:
-            self._require_chains(chains)
+    def _aim(self, chains: tuple[str, ...], targets: ArrayLike, *, is_new: bool) -> None:
+        if is_new or chains != self._aimed:
+            for name in chains:
+                if name not in self._tasks:
+                    raise UnknownNameError("chain", name, self._tasks)
             for name, task in self._tasks.items():
                 task.take_aim() if name in chains else task.hold()
-            self._row_chains = chains
-            self._row_places = np.array([list(self._tasks).index(name) for name in chains])
-        bad = chain_kernels.aim(self._table, targets, self._row_places)
-        if bad >= 0:
-            raise InvalidPoseError(
-                f"the target of {chains[bad]!r} needs a position and a unit quaternion, "
-                f"got {targets[bad].tolist()}"
-            )
+            self._aimed = chains
+            places = [list(self._tasks).index(name) for name in chains]
+            self._places = np.array(places, dtype=np.int64)
+        rows = np.ascontiguousarray(targets, dtype=np.float64)
+        bad = chain_kernels.aim(self._table, rows, self._places)
+        if bad != chain_kernels.TAKEN:
+            raise refusal(chains, rows, bad)
         if is_new:
             for task in self._task_list:
-                task.forget_motion()
-        chain_kernels.plan(self._table, self._work)
-
-    def _require_chains(self, names: Iterable[str]) -> None:
-        for name in names:
-            if name not in self._tasks:
-                raise UnknownNameError("chain", name, self._tasks)
-
-    def _aim(self, poses: Mapping[str, Pose6D], *, is_new: bool) -> None:
-        tasks = self._tasks
-        self._row_chains = None
-        self._require_chains(poses)
-        for name, task in tasks.items():
-            if name in poses:
-                task.aim(poses[name])
-            else:
-                task.hold()
-            if is_new:
                 task.forget_motion()
         chain_kernels.plan(self._table, self._work)
 

@@ -30,6 +30,8 @@ FULL_DISTANCE, FULL_ANGLE = 0.1, 0.5
 """Errors [m], [rad] up to which a chain has all of its weight."""
 LEAST_SAY = 1e-3
 """Part of its weights, squared, that a chain always has."""
+TAKEN, MISSHAPEN = -1, -2
+"""What becomes of targets: all are taken, or they are not one row for each chain."""
 UNIT_TOLERANCE = 1e-3
 """How far the length of a target's quaternion may be from 1 before it is refused."""
 FARTHEST = 1e6
@@ -141,15 +143,20 @@ def squared(row: Array, first: int) -> float:
     return square
 
 
-@kernel("i8(f8[:, ::1], f8[:, ::1], i8[::1])")
+@kernel("i8(f8[:, ::1], Array(f8, 2, 'C', readonly=True), i8[::1])")
 def aim(table: Array, targets: Array, chains: NDArray[np.int64]) -> int:
-    """Take new targets; return which of them is none, or -1.
+    """Take new targets.
 
     Args:
         table: The chains, shape (C, SIZE).
         targets: Positions [m] and quaternions xyzw, shape (K, 7).
         chains: Whose they are, shape (K,).
+
+    Returns:
+        TAKEN, MISSHAPEN, or which of them is none.
     """
+    if targets.shape[0] != chains.size or targets.shape[1] != STEP - TARGET:
+        return MISSHAPEN
     for n in range(chains.size):
         x, y, z = targets[n, 0], targets[n, 1], targets[n, 2]
         a, b, c, d = targets[n, 3], targets[n, 4], targets[n, 5], targets[n, 6]
@@ -165,7 +172,7 @@ def aim(table: Array, targets: Array, chains: NDArray[np.int64]) -> int:
         row[TARGET + 2] = max(-FARTHEST, min(FARTHEST, z))
         row[TARGET + 3], row[TARGET + 4] = a * k, b * k
         row[TARGET + 5], row[TARGET + 6] = c * k, d * k
-    return -1
+    return TAKEN
 
 
 @kernel("void(f8[:, ::1], f8[::1])")

@@ -2,20 +2,15 @@
 """One chain's target, how far the chain is from it, and the step to take towards it."""
 
 from collections.abc import Sequence
-from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from teleop_system.exceptions import InvalidPoseError
-from teleop_system.interfaces import Pose6D
 from teleop_system.solvers import chain_kernels as kernels
 from teleop_system.solvers.chain_config import ChainConfig
 
 Array = NDArray[np.float64]
 
-TWICE_TOLERANCE = 2.0 * kernels.UNIT_TOLERANCE
-FARTHEST = kernels.FARTHEST
 TARGET_ACCELERATION = (15.0, 60.0)
 """Changes of a target's velocity up to these [m/s^2], [rad/s^2] count as motion that is to be
 followed without lag; what is faster is a jump, to be caught up with."""
@@ -85,30 +80,6 @@ class ChainTask:
         speeds = config.linear_speed * dt, config.angular_speed * dt
         row[kernels.FASTEST : kernels.FASTEST + 2] = speeds
         row[kernels.MOTION : kernels.MOTION + 6] = 0.0
-
-    def aim(self, pose: Pose6D) -> None:
-        """Take a new target.
-
-        Raises:
-            InvalidPoseError: It is marked invalid or its quaternion is not of unit length.
-        """
-        if not pose.valid:
-            raise InvalidPoseError(f"the target of {self.name!r} is marked invalid")
-        a, b, c, d = pose.orientation.tolist()
-        squared = a * a + b * b + c * c + d * d
-        if not 1.0 - TWICE_TOLERANCE < squared < 1.0 + TWICE_TOLERANCE:  # NaN fails, too.
-            raise InvalidPoseError(
-                f"the target of {self.name!r} needs a unit quaternion, "
-                f"got one of length {sqrt(squared):.6g}"
-            )
-        k = 1.0 / sqrt(squared)
-        x, y, z = pose.position.tolist()
-        if not (
-            -FARTHEST < x < FARTHEST and -FARTHEST < y < FARTHEST and -FARTHEST < z < FARTHEST
-        ):
-            x, y, z = (max(-FARTHEST, min(FARTHEST, value)) for value in (x, y, z))
-        self._target[:] = (x, y, z, a * k, b * k, c * k, d * k)
-        self._is_held = False
 
     def take_aim(self) -> None:
         """Follow the target that was written to the table."""

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from teleop_system.exceptions import UnknownNameError
-from teleop_system.interfaces import Pose6D
 from teleop_system.robots import load_robot
 from teleop_system.solvers import ChainConfig, chain_kernels, make_solver
 from teleop_system.solvers.chain_task import ChainTask
@@ -84,13 +83,18 @@ def task_at(position: Array, rotation: Rotation) -> tuple[ChainTask, Array]:
     return task, table
 
 
+def aim(table: Array, *numbers: float) -> None:
+    found = chain_kernels.aim(table, np.array([numbers]), np.zeros(1, dtype=np.int64))
+    assert found == chain_kernels.TAKEN
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_errors_of_a_task_agree_with_scipy(seed: int) -> None:
     random = np.random.default_rng(seed)
     here, there = Rotation.random(2, random_state=seed)
     position, target = random.normal(size=(2, 3))
     task, table = task_at(position, here)
-    task.aim(Pose6D(target, there.as_quat()))
+    aim(table, *target, *there.as_quat())
     chain_kernels.measure(table)
     distance, angle = task.away
     assert distance == pytest.approx(np.linalg.norm(target - position))
@@ -103,7 +107,7 @@ def test_a_small_error_is_closed_at_once_and_a_large_one_in_time() -> None:
     task, table = task_at(np.zeros(3), Rotation.identity())
     steps = []
     for distance in (1e-6, 0.01, 1.0):
-        task.aim(Pose6D(np.array([distance, 0.0, 0.0]), np.array([0.0, 0.0, 0.0, 1.0])))
+        aim(table, distance, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
         task.forget_motion()
         chain_kernels.plan(table, np.zeros(18))
         steps.append(task.step[0])
@@ -116,7 +120,7 @@ def test_a_far_target_has_less_say_than_a_near_one() -> None:
     task, table = task_at(np.zeros(3), Rotation.identity())
     shares = []
     for distance in (0.05, 0.5, 100.0):
-        task.aim(Pose6D(np.array([distance, 0.0, 0.0]), np.array([0.0, 0.0, 0.0, 1.0])))
+        aim(table, distance, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
         task.forget_motion()
         chain_kernels.plan(table, np.zeros(18))
         shares.append(task.share)

@@ -59,14 +59,42 @@ def test_a_chain_that_nobody_knows_is_refused(solver_class: type[Any]) -> None:
 
 @every_solver
 @pytest.mark.parametrize(
-    ("column", "value"), [(0, np.nan), (1, np.inf), (2, -np.inf), (6, 0.5), (4, np.nan)]
+    ("column", "value", "why"),
+    [
+        (0, np.nan, "finite position"),
+        (1, np.inf, "finite position"),
+        (2, -np.inf, "finite position"),
+        (6, 0.5, r"unit quaternion, got one of length 0\.5"),
+        (4, np.nan, "unit quaternion"),
+    ],
 )
 def test_numbers_that_are_no_pose_are_refused(
-    solver_class: type[Any], column: int, value: float
+    solver_class: type[Any], column: int, value: float, why: str
 ) -> None:
     solver, bad = create(solver_class), np.array([UP, UP])
     bad[1, column] = value
-    with pytest.raises(InvalidPoseError, match=r"target of 'right_arm' .* unit quaternion, got"):
+    with pytest.raises(InvalidPoseError, match=f"target of 'right_arm' needs a {why}"):
         solver.solve_rows(("left_arm", "right_arm"), bad, READY, DT)
     result = solver.solve_rows(("left_arm",), np.array([UP]), READY, DT)
     assert np.isfinite(result.joint_positions).all()
+
+
+@pytest.mark.parametrize("targets", [[UP], [UP, UP, UP], [UP[:6], UP[:6]]])
+def test_rows_of_another_shape_are_refused(targets: list[list[float]]) -> None:
+    with pytest.raises(InvalidPoseError, match=r"shape \(2, 7\), got \("):
+        create(QPIKSolver).solve_rows(("left_arm", "right_arm"), np.array(targets), READY, DT)
+
+
+def test_rows_may_be_of_any_kind_that_holds_the_numbers() -> None:
+    wanted = create(QPIKSolver).solve_rows(("left_arm",), np.array([UP]), READY, DT)
+    read_only = np.array([UP])
+    read_only.setflags(write=False)
+    strided = np.array([UP, UP]).T[:, :1].T
+    for rows in ([UP], np.array([UP], dtype=np.float32), read_only, strided):
+        found = create(QPIKSolver).solve_rows(("left_arm",), rows, READY, DT)
+        np.testing.assert_array_equal(found.joint_positions, wanted.joint_positions)
+
+
+def test_without_any_rows_all_chains_keep_their_place() -> None:
+    result = create(QPIKSolver).solve_rows((), np.empty((0, 7)), READY, DT)
+    np.testing.assert_allclose(result.joint_positions, READY, atol=1e-3)

@@ -27,6 +27,10 @@ Columns = NDArray[np.intp] | slice
 
 KINDS = ("arm", "torso")
 """Kinds of chain that a solver moves."""
+OUTSIDE = 0.5
+"""How far in [rad] or [m] joints may be outside their limits and still be believed to be there."""
+FARTHEST = 1e3
+"""A position in [rad] or [m] that no joint can be beyond."""
 POSTURE = "teleop"
 """Named pose that the joints prefer where nobody says otherwise and the robot has one."""
 
@@ -92,14 +96,21 @@ class Body:
         self._before = self.positions  # A tick earlier.
         self._way_back = np.zeros(len(self.names))
         self._is_behind = False
-        self._acceleration = np.array([robot.limits(joint).acceleration for joint in self.names])
+        limits = [robot.limits(joint) for joint in self.names]
+        self._acceleration = np.array([limit.acceleration for limit in limits])
+        self._ranges = np.array(
+            [
+                [max(limit.lower - OUTSIDE, -FARTHEST) for limit in limits],
+                [min(limit.upper + OUTSIDE, FARTHEST) for limit in limits],
+            ]
+        )
         # Solvers with a memory can be told to forget; the others have no need to.
         self._forget: Callable[..., None] = getattr(solver, "reset", _nothing)
         self._chain_error: Callable[[str], tuple[float, float]] | None
         self._chain_error = getattr(solver, "chain_error", None)
         self._shift: Callable[[Array], Array] | None = getattr(solver, "shift", None)
         self._solve_rows: Callable[[tuple[str, ...], Array, Array, float], IKResult] | None
-        self._solve_rows = getattr(solver, "solve_rows", None)
+        self._solve_rows = solver.solve_rows if _takes_rows(type(solver)) else None  # type: ignore[attr-defined]
 
     def named(self, pose: str) -> Array:
         """Return the joint positions of a named pose of the robot in [rad] or [m].
@@ -121,7 +132,10 @@ class Body:
         return self.positions - self._before
 
     def check(self, joints: ArrayLike, log: CauseLog) -> Array | None:
-        """Return the robot's joints where they are finite and complete, else None and a cause."""
+        """Return the robot's joints where they can be believed, else None and a cause.
+
+        It notes as well whether they fall behind, for `give_way()`.
+        """
         self._is_behind = False
         if joints is self.positions:
             return self.positions
@@ -133,13 +147,27 @@ class Body:
         if values.shape != (size,):
             log.add(Rule.WRONG_SHAPE, "joints", float(values.size), float(size), Severity.HOLD)
             return None
-        found = kernels.compare(values, self.positions, self._before, self._slack, self._way_back)
+        found = kernels.compare(
+            values, self.positions, self._before, self._ranges, self._slack, self._way_back
+        )
         self._is_behind = found == kernels.BEHIND
-        if found == kernels.UNKNOWN:
-            bad = [n for n, ok in zip(self.names, np.isfinite(values), strict=True) if not ok]
-            log.add(Rule.NON_FINITE, bad[0], 0.0, 0.0, Severity.HOLD)
+        if found == kernels.IMPLAUSIBLE:
+            self._report(values, log)
             return None
         return values
+
+    def _report(self, joints: Array, log: CauseLog) -> None:
+        """Log the first joint that cannot be where it is said to be."""
+        for name, value, least, greatest in zip(
+            self.names, joints.tolist(), *self._ranges.tolist(), strict=True
+        ):
+            if not math.isfinite(value):
+                log.add(Rule.NON_FINITE, name, 0.0, 0.0, Severity.HOLD)
+                return
+            if not least <= value <= greatest:
+                limit = least if value < least else greatest
+                log.add(Rule.POSITION, name, value, limit, Severity.HOLD)
+                return
 
     def rest(self, joints: Array | None) -> None:
         """Let the solver rest, and command what was commanded unless someone moved the robot."""
@@ -241,12 +269,36 @@ class Body:
         else:
             result = self._solver.solve_multi(dict(targets), self.positions, period)
         positions = result.joint_positions
-        if math.isfinite(positions.dot(positions)):
-            self._before, self.positions = self.positions, positions
-        else:
-            log.add(Rule.NON_FINITE, "solver", 0.0, 0.0, Severity.HOLD)
+        if self._solve_rows is None and not self._is_sound(positions, log):
             self.stop()
+        else:
+            self._before, self.positions = self.positions, positions
         return result
+
+    def _is_sound(self, positions: Array, log: CauseLog) -> bool:
+        """Tell whether a solver that nobody knows gives what it should, and log why not."""
+        size = len(self.names)
+        if positions.shape != (size,):
+            found = float(positions.size)
+            log.add(Rule.WRONG_SHAPE, "solver", found, float(size), Severity.HOLD)
+        elif not np.isfinite(positions).all():
+            log.add(Rule.NON_FINITE, "solver", 0.0, 0.0, Severity.HOLD)
+        else:
+            return True
+        return False
+
+
+def _takes_rows(kind: type) -> bool:
+    """Tell whether a solver takes targets as rows.
+
+    One that overrides what takes poses alone wants to be asked by that.
+    """
+    for base in kind.__mro__:
+        if "solve_rows" in vars(base):
+            return True
+        if "solve_multi" in vars(base):
+            return False
+    return False
 
 
 def columns_of(places: Sequence[int]) -> Columns:

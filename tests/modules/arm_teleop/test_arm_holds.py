@@ -15,9 +15,12 @@ from tests.modules.arm_teleop.rig import (
     ALL,
     DT,
     LEFT,
+    PLACES,
     RIGHT,
+    UNIT,
     WAIST,
     Rig,
+    fresh_solver,
     pose,
     rules,
     step_between,
@@ -159,6 +162,20 @@ def test_swapped_hands_hold_until_they_are_worn_properly_again(together: bool) -
         np.testing.assert_allclose(output.targets[name].position, place, atol=1e-4)
 
 
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_hand_is_swapped_for_another_where_that_is_now_and_not_where_it_was(
+    is_there: bool,
+) -> None:
+    rig = following()
+    rig.glide(60, left=(0.0, 0.0, 0.4))
+    rig.rest(10, left=(0.0, 0.0, 0.4))
+    poses = rig.poses(left=(0.0, 0.0, 0.4))
+    other = poses.pop(LEFT).position if is_there else np.array(PLACES[LEFT])
+    poses[RIGHT] = Pose6D(other, np.array(UNIT), rig.now)
+    output = rig.tick(poses, ("right_arm", "torso"))
+    assert (Rule.SWAPPED in rules(output)) is is_there
+
+
 def test_swapped_hands_can_be_engaged_anew() -> None:
     rig = following()
     swap = {RIGHT: (0.0, 0.6, 0.0), LEFT: (0.0, -0.6, 0.0)}
@@ -228,6 +245,23 @@ def test_joints_that_make_no_sense_hold_everything(joints: object, rule: Rule) -
     assert rule in rules(output)
     assert not output.following
     np.testing.assert_array_equal(output.positions, last)
+
+
+@pytest.mark.parametrize("value", [1e3, -1e100, 1e200, 12.0])
+def test_one_tick_of_joints_that_cannot_be_there_is_soon_forgotten(value: float) -> None:
+    rig = Rig(real=fresh_solver())
+    rig.rest(120)
+    before = rig.joints
+    rig.joints = before.copy()
+    rig.joints[3] = value
+    output = rig.rest()
+    assert (Rule.POSITION, Severity.HOLD) in {(c.rule, c.severity) for c in output.causes}
+    assert set(output.states.values()) == {LimbState.HOLDING}
+    output = rig.rest(200)
+    assert set(output.states.values()) == {LimbState.FOLLOWING}
+    for chain, tool in rig.controller.tool_poses(output.positions).items():
+        start = rig.controller.tool_poses(before)[chain]
+        np.testing.assert_allclose(tool.position, start.position, atol=2e-3)
 
 
 def test_joints_that_make_no_sense_at_the_start_give_a_command_all_the_same() -> None:

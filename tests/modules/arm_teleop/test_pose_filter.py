@@ -29,7 +29,7 @@ def smoothed(config: SmoothingConfig, positions: Array, turns: Array) -> tuple[A
     made = PoseFilter(config)
     results = []
     for position, turn in zip(positions.tolist(), turns.tolist(), strict=True):
-        made.update(tuple(position), tuple(turn), DT)
+        made.follow(tuple(position), tuple(turn), DT, 0.0)
         results.append(made.predict(0.0))
     return np.array([p for p, _ in results]), np.array([q for _, q in results])
 
@@ -125,7 +125,7 @@ def test_steady_motion_is_foreseen() -> None:
     for k in range(300):
         turned = multiply(quat_exp([0.0, 0.0, 0.5 * k * DT]), tilted)
         x, y, z, w = turned.tolist()
-        made.update((0.3 * k * DT, 0.0, 0.0), (x, y, z, w), DT)
+        made.follow((0.3 * k * DT, 0.0, 0.0), (x, y, z, w), DT, 0.0)
     position, turn = made.predict(0.01)
     now = 299 * DT + 0.05 * -math.expm1(-0.2)
     assert position[0] == pytest.approx(0.3 * now, abs=1e-6)
@@ -135,7 +135,7 @@ def test_steady_motion_is_foreseen() -> None:
 def test_without_samples_motion_runs_out() -> None:
     made = PoseFilter(SmoothingConfig())
     for k in range(100):
-        made.update((0.5 * k * DT, 0.0, 0.0), IDENTITY, DT)
+        made.follow((0.5 * k * DT, 0.0, 0.0), IDENTITY, DT, 0.0)
     places = [made.predict(0.01 * k)[0][0] for k in range(60)]
     steps = np.diff(places)
     assert (steps > 0.0).all() and (np.diff(steps) < 0.0).all()
@@ -146,6 +146,6 @@ def test_without_samples_motion_runs_out() -> None:
 
 def test_a_repeated_stamp_changes_nothing() -> None:
     made = PoseFilter(SmoothingConfig())
-    made.update((0.0, 0.0, 0.0), IDENTITY, 0.0)
-    made.update((1.0, 0.0, 0.0), IDENTITY, 0.0)
+    made.follow((0.0, 0.0, 0.0), IDENTITY, 0.0, 0.0)
+    made.follow((1.0, 0.0, 0.0), IDENTITY, 0.0, 0.0)
     assert made.predict(0.0) == ((0.0, 0.0, 0.0), IDENTITY)

@@ -95,3 +95,14 @@ def test_a_body_beyond_all_bounds_is_never_believed() -> None:
     near = [Pose6D(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), 0.05 + 0.01 * k) for k in range(2)]
     assert _ask(gate, near[0], 0.05)[0] is Sample.JUMPED
     assert _ask(gate, near[1], 0.06)[0] is Sample.FRESH
+
+
+def test_a_glance_does_not_reach_beyond_all_bounds() -> None:
+    row = np.zeros(kernels.SIZE)
+    gate = TrackerGate("hand", GateLimits(), row)
+    turn = np.array([0.0, 0.0, 0.0, 1.0])
+    for k in range(2):
+        assert _ask(gate, Pose6D(np.array([999.9, 0.0, 0.0]), turn, 0.01 * k), 0.01 * k)
+    for x, found in ((999.95, kernels.FRESH), (1000.0, kernels.UNSURE)):
+        sample = np.array([x, 0.0, 0.0, *turn, 0.02])
+        assert kernels.glance(row, sample, gate.glance, 0.02) == found

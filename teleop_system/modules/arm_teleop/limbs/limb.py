@@ -73,8 +73,8 @@ class Limb:
         state: What it does.
         is_following: Whether the operator moves it.
         is_aimed: Whether it has a target.
-        sample: What to make of its tracker in this tick; None for nothing.
-        before: The sample that had passed before this tick.
+        sample: What to make of its tracker since it was last looked at closely; None for nothing.
+        before: The sample that had passed before that.
         gate: What judges its tracker's samples.
     """
 
@@ -168,7 +168,7 @@ class Limb:
 
     def ignore(self) -> None:
         """Make nothing of the tracker in this tick."""
-        self.sample = None
+        self.before, self.sample = self.gate.pose, None
         self.gate.leaps = False
 
     def take_up(

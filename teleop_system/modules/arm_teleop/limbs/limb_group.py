@@ -42,7 +42,7 @@ class LimbGroup:
             for n, (chain, role) in enumerate(chains)
         )
         self._names = tuple(limb.name for limb in self._limbs)
-        self._samples = samples = np.zeros((len(chains), kernels.STAMP + 1))
+        self._numbers = samples = np.zeros((len(chains), kernels.STAMP + 1))
         self._stamps = samples[:, kernels.STAMP]
         self._slots = [
             (n, limb.name, limb.role, samples[n, :3], samples[n, 3 : kernels.STAMP])
@@ -58,11 +58,11 @@ class LimbGroup:
         return iter(self._limbs)
 
     def _link_carriers(self) -> bool:
-        """Note what carries each limb; tell whether all of them are limbs, too."""
+        """Note what carries each limb; tell whether that always is a limb, or nothing."""
         carriers = [limb.carrier for limb in self._limbs]
         known = [self._names.index(name) if name in self._names else -1 for name in carriers]
         self._table[:, kernels.CARRIER] = known
-        return all(name is None or name in self._names for name in carriers)
+        return bool(carriers) and all(name in (None, *self._names) for name in carriers)
 
     def go_on(
         self, trackers: Trackers, engaged: Collection[str], now: float, log: CauseLog
@@ -83,7 +83,7 @@ class LimbGroup:
             orientation[:] = pose.orientation
             times[name] = stamps[n] = pose.timestamp
             poses.append(pose)
-        done = kernels.follow_all(self._table, self._samples, self._glance, now)
+        done = kernels.follow_all(self._table, self._numbers, self._glance, now)
         if done == UNSURE:
             return False
         self._poses[:], self.stamps = poses, times

@@ -22,8 +22,8 @@ Array = NDArray[np.float64]
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 
-SAMPLE, STAMP = 0, 7
-"""Position [m], quaternion xyzw and time [s] of the newest sample that passed the gate."""
+STAMP = 7
+"""Time [s] of the newest sample that passed the gate, after its position [m] and quaternion."""
 FOLLOWED, AGE = 8, 9
 """Time at which the sample that is followed was measured, and how long ago that is [s]."""
 TARGET = 10
@@ -57,7 +57,8 @@ def glance(row: Array, sample: Array, limits: Array, now: float) -> int:
         row: The limb.
         sample: Position [m], quaternion xyzw and time stamp [s], shape (8,).
         limits: How far stamps may be ahead and behind [s], the square of the way [m^2] and the
-            cosine of half the turn from the last sample that need no closer look, shape (4,).
+            cosine of half the turn from the last sample that need no closer look, and the largest
+            coordinate [m], shape (5,).
         now: Time of the tick in [s].
     """
     stamp, last = sample[STAMP], row[STAMP]
@@ -74,7 +75,9 @@ def glance(row: Array, sample: Array, limits: Array, now: float) -> int:
         is_same = a * k == row[3] and b * k == row[4] and c * k == row[5] and d * k == row[6]
         return WAITING if way == 0.0 and is_same else UNSURE
     alike = abs(a * row[3] + b * row[4] + c * row[5] + d * row[6]) * k
-    return FRESH if way <= limits[2] and alike >= limits[3] else UNSURE
+    farthest = max(abs(sample[0]), abs(sample[1]), abs(sample[2]))
+    is_near = way <= limits[2] and farthest < limits[4]
+    return FRESH if is_near and alike >= limits[3] else UNSURE
 
 
 @kernel("Tuple((UniTuple(f8, 3), UniTuple(f8, 4)))(f8[::1], UniTuple(f8, 3), UniTuple(f8, 4))")

@@ -63,10 +63,6 @@ class PoseFilter:
         self._state[:] = 0.0
         self._state[kernels.POSE + 6] = self._state[kernels.RAW + 6] = 1.0
 
-    def update(self, position: Vector, orientation: Quaternion, dt: float) -> None:
-        """Take a pose measured `dt` [s] after the last; the quaternion is of unit length."""
-        self.follow(position, orientation, dt, 0.0)
-
     def predict(self, age: float) -> Placement:
         """Return where the body is `age` [s] after the newest pose, coming to rest by and by."""
         return kernels.predict(self._state, self._terms, age)

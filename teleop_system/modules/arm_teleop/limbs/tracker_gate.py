@@ -36,7 +36,7 @@ class TrackerGate(PoseGate):
             sample passes may write both.
 
     Attributes:
-        leaps: Whether the body moved further than `LEAP` in this tick.
+        leaps: Whether the body moved further than `LEAP` when it was last looked at closely.
     """
 
     def __init__(
@@ -62,10 +62,10 @@ class TrackerGate(PoseGate):
 
     @property
     def glance(self) -> Array:
-        """What `limb_kernels.glance` goes by, shape (4,)."""
+        """What `limb_kernels.glance` goes by, shape (5,)."""
         limits = self._limits
         near = min(LEAP, limits.distance) ** 2
-        return np.array([limits.ahead, limits.stale_after, near, self._similar])
+        return np.array([limits.ahead, limits.stale_after, near, self._similar, FARTHEST])
 
     @property
     def position(self) -> Vector:

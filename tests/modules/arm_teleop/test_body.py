@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the controller makes of solvers that it does not know."""
+
+import numpy as np
+import pytest
+from typing_extensions import override
+
+from teleop_system.interfaces import IKResult, Pose6D
+from teleop_system.modules.arm_teleop import LimbState
+from teleop_system.runtime.causes import Rule, Severity
+from teleop_system.solvers.qp_ik_solver import QPIKSolver
+from tests.modules.arm_teleop.rig import Array, Rig, StillSolver, fresh_solver, rules
+
+
+class BadSolver(StillSolver):
+    """Answers with joints that are none from some tick on."""
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+        self.is_bad = False
+
+    @override
+    def solve_multi(
+        self, target_poses: dict[str, Pose6D], current_joints: Array, dt: float = 0.01
+    ) -> IKResult:
+        result = super().solve_multi(target_poses, current_joints, dt)
+        if self.is_bad:
+            object.__setattr__(result, "joint_positions", self.answer)
+        return result
+
+
+@pytest.mark.parametrize(
+    ("answer", "rule"),
+    [
+        (np.zeros(3), Rule.WRONG_SHAPE),
+        (np.zeros((4, 5)), Rule.WRONG_SHAPE),
+        (np.full(20, np.nan), Rule.NON_FINITE),
+        (np.array([np.inf, *range(19)]), Rule.NON_FINITE),
+    ],
+)
+def test_what_a_solver_should_not_say_is_not_commanded(answer: Array, rule: Rule) -> None:
+    solver = BadSolver(answer)
+    rig = Rig(real=solver)
+    good = rig.rest(120).positions
+    solver.is_bad = True
+    output = rig.rest()
+    assert (rule, Severity.HOLD) in {(c.rule, c.severity) for c in output.causes}
+    np.testing.assert_array_equal(output.positions, good)
+    solver.is_bad = False
+    output = rig.rest(20)
+    assert not rules(output, "solver")
+    assert set(output.states.values()) == {LimbState.FOLLOWING}
+
+
+def test_whoever_overrides_what_takes_poses_is_asked_by_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+
+    class Counting(QPIKSolver):
+        @override
+        def solve_multi(
+            self, target_poses: dict[str, Pose6D], current_joints: Array, dt: float = 0.01
+        ) -> IKResult:
+            asked.append(set(target_poses))
+            return super().solve_multi(target_poses, current_joints, dt)
+
+    solver = fresh_solver()
+    monkeypatch.setattr(solver, "__class__", Counting)
+    Rig(real=solver).rest(3)
+    assert asked == [{"torso", "right_arm", "left_arm"}] * 3
