@@ -184,8 +184,8 @@ class SafetyManager:
                 continue
             reason = HELD if block is None and name in holds else block
             self._follow(control, wishes, command, step, is_engaged, reason, now)
-            if control.following:
-                stamps[name] = control.stamp
+            if control.following and (stamp := control.stream.stamp) is not None:
+                stamps[name] = stamp
         if known != len(commands):
             self._reject_unknown(commands)
         self._state = state = self._move(step)
@@ -307,8 +307,8 @@ class SafetyManager:
         )
         if control.following is not was_following:
             self._note_held()
-        if control.following:
-            stamps[BASE] = control.stamp
+        if control.following and (stamp := control.stream.stamp) is not None:
+            stamps[BASE] = stamp
         return velocity
 
     def _decide(

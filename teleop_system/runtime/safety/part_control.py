@@ -118,23 +118,13 @@ class PartControl:
         self.scale = SLOWEST
         return True
 
-    @property
-    def stamp(self) -> float:
-        """Time stamp of the command that it follows in [s]."""
-        stamp = self.stream.stamp
-        assert stamp is not None
-        return stamp
-
     def goes_on(self, now: float) -> bool:
         """Tell whether it follows, and nothing of its own speaks against going on."""
+        # What follows was engaged when it was last decided on.
+        if not self.following or self._must_release:
+            return False
         fresh_at = self.stream.fresh_at
-        return (
-            self.following
-            and self._was_engaged
-            and not self._must_release
-            and fresh_at is not None
-            and now - fresh_at <= self._stale
-        )
+        return fresh_at is not None and now - fresh_at <= self._stale
 
     def advance(self, step: float) -> None:
         """Let the ramp go on by `step` [s]."""

@@ -77,7 +77,7 @@ def test_the_formula_of_the_instant_to_brake_agrees_with_the_search_for_it() -> 
         wanted = sign * float(speeds[case])
         phases = kernels.phases_to(v, a, wanted, each)
         if phases[0] * sign > 0.0 and phases[1] >= STEP:
-            time = kernels.speeding_up(sign * v, sign * a, sign * (aim - p), each, STEP)
+            time, _ = kernels.speeding_up(sign * v, sign * a, sign * (aim - p), each, STEP)
             found = kernels.going_on((p, v, a), phases, wanted, aim, each, STEP)
             assert (time < STEP) == (found < STEP)
             # Where the place of rest hardly moves, neither can know the time better than this.

@@ -104,16 +104,15 @@ class BrakingPaths:
 
     def path(self, state: MotionState) -> "BrakingPath":
         """Return the way from a state to rest, with all pairs on it that are not far."""
-        self.look(state)
-        return self.last_path(state)
+        return self.last_path(state, self.look(state)[1])
 
-    def last_path(self, state: MotionState) -> "BrakingPath":
-        """Return the same for the state that was last looked at."""
+    def last_path(self, state: MotionState, least_on_way: float) -> "BrakingPath":
+        """Return the same for the state that was last looked at, with what was found."""
         pairs, (found, changes) = (
             self._near[: self._count].copy(),
             self._found[:, : self._count].copy(),
         )
-        return BrakingPath(self, state, pairs, found, changes)
+        return BrakingPath(self, state, pairs, found, changes, least_on_way)
 
     def note_rest(self, state: MotionState) -> None:
         """Take a state as the one that the robot goes on from."""
@@ -133,11 +132,13 @@ class BrakingPath:
         pairs: Pairs that are not far, shape (K,).
         found: Their distances at rest [m], shape (K,).
         changes: By how much these may differ on the way [m], shape (K,).
+        least_on_way: The smallest distance that there can be on the way [m].
 
     Attributes:
         rest: Where it ends [rad], shape (N,).
         pairs: Pairs that are not far, shape (K,).
         found: Their distances at rest [m], shape (K,).
+        least_on_way: The smallest distance that there can be on the way [m].
     """
 
     __slots__ = (
@@ -146,6 +147,7 @@ class BrakingPath:
         "_paths",
         "_state",
         "found",
+        "least_on_way",
         "pairs",
         "rest",
     )
@@ -157,6 +159,7 @@ class BrakingPath:
         pairs: Indices,
         found: Array,
         changes: Array,
+        least_on_way: float,
     ) -> None:
         self._paths = paths
         self._state = state
@@ -165,6 +168,7 @@ class BrakingPath:
         self.pairs = pairs
         self.found = found
         self._changes = changes
+        self.least_on_way = least_on_way
 
     def below(self, limit: float, inside: Collection[int]) -> dict[int, float]:
         """Return the pairs that come nearer than `limit` [m], and how near.

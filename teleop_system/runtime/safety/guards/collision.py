@@ -74,7 +74,7 @@ class CollisionGuard:
         paths = self._paths
         at_rest, on_way = paths.look(wanted)
         if at_rest < paths.slow or on_way < self._stop:
-            path = paths.last_path(wanted)
+            path = paths.last_path(wanted, on_way)
             if at_rest < paths.slow or self._failing(path):
                 return self._approach(step, wanted, path, log)
         paths.note_rest(wanted)
@@ -83,7 +83,7 @@ class CollisionGuard:
     def _failing(self, path: BrakingPath) -> set[int]:
         """Return the pairs that would come too near while braking from a state to rest."""
         floors, stop = self._inside, self._stop
-        if not path.pairs.size:
+        if path.least_on_way >= stop:
             return set()
         found = path.below(stop - TOLERANCE, floors)
         return {
@@ -99,12 +99,14 @@ class CollisionGuard:
         shares = np.ones(len(self._columns))
         slowed: dict[int, float] = {}
         old_rest = self._paths.rest
-        for pair, distance in zip(path.pairs.tolist(), path.found.tolist(), strict=True):
-            if distance < self._config.slow:
-                start = self._clearance.one(pair, old_rest)
-                self._update_floor(pair, start, step.state.position)
-                if self._slow_down(step, pair, start, path, distance, shares):
-                    slowed[pair] = start
+        is_near = path.found < self._config.slow
+        pairs, found = path.pairs[is_near], path.found[is_near]
+        starts = self._clearance.some(pairs, old_rest)
+        rows = zip(pairs.tolist(), starts.tolist(), found.tolist(), strict=True)
+        for pair, start, distance in rows:
+            self._update_floor(pair, start, step.state.position)
+            if self._slow_down(step, pair, start, path, distance, shares):
+                slowed[pair] = start
         state = wanted
         if slowed:
             state = self._blend(step, wanted, shares)

@@ -162,10 +162,10 @@ def braked_for(start: Motion, phases: Phases, time: float, end: float) -> Motion
     return p, v, a
 
 
-@kernel("f8(f8, f8, f8, Tuple((f8, f8, f8)), f8)")
+@kernel("Tuple((f8, f8))(f8, f8, f8, Tuple((f8, f8, f8)), f8)")
 def speeding_up(
     velocity: float, acceleration: float, way: float, limits: Limits, step: float
-) -> float:
+) -> tuple[float, float]:
     """Return for how long of a step [s] a joint speeds up before it brakes to rest after `way`.
 
     Args:
@@ -174,6 +174,9 @@ def speeding_up(
         way: Where to come to rest, from here [rad].
         limits: Of the joint.
         step: Duration of the step, all of which the jerk lasts if the joint need not brake [s].
+
+    Returns:
+        That time, and how long the deceleration then grows [s].
     """
     largest, jerk, per_jerk = limits
     kept = jerk * velocity - 0.5 * acceleration * acceleration
@@ -183,8 +186,9 @@ def speeding_up(
     x = acceleration + 0.5 * jerk * step
     if kept < 0.0 and (x < 0.0 or x * x < -kept):
         if end < 0.0 or end * end < -kept:
-            return step  # It still goes the other way.
+            return step, 0.0  # It still goes the other way.
         x = end
+    total, enough = 0.0, EXACT * jerk * jerk
     # Newton's search: after its first step, it never passes the zero of a convex function.
     for _ in range(MOST_ROUNDS):
         squared = max(x * x + kept, 0.0)
@@ -193,15 +197,16 @@ def speeding_up(
             total = peak + x
             over, slope = total * (kept + peak * x) - goal, total * (total + peak)
         else:
-            more = squared + largest * largest
+            peak, more = largest, squared + largest * largest
+            total = peak + x
             over = 0.5 * squared * more / largest + x * (squared + kept) - goal
             slope = x * (squared + more) / largest + 3.0 * x * x + 2.0 * kept
-        if abs(over) <= EXACT * jerk * jerk:
+        if abs(over) <= enough:
             break
         if over < 0.0 and x >= end:
-            return step
+            return step, 0.0
         x = min(x - over / slope, end) if slope > 0.0 else end
-    return min(max(x - acceleration, 0.0) * per_jerk, step)
+    return min(max(x - acceleration, 0.0) * per_jerk, step), total * per_jerk
 
 
 @kernel(
@@ -255,8 +260,11 @@ def stepped(
     end = a + jerk * step
     if end <= largest and v + 0.5 * (step * (a + end) + end * abs(end) * per_jerk) <= speed:
         # It may speed up all the step, as in nearly all cases.
-        time = speeding_up(v, a, sign * (aim - p), limits, step)
+        time, rising = speeding_up(v, a, sign * (aim - p), limits, step)
         p, v, a = moved(start[0], start[1], start[2], sign * jerk, time)
+        if time < step <= time + rising:
+            p, v, a = moved(p, v, a, -sign * jerk, step - time)
+            return p, v, a, aim
     else:
         wanted = sign * speed
         phases = phases_to(start[1], start[2], wanted, limits)
