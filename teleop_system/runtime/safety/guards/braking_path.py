@@ -35,16 +35,24 @@ class BrakingPaths:
     Args:
         clearance: Measures distances.
         trajectories: Tells how the joints brake.
-        slow: Distance [m] below which pairs matter.
+        slow: Distance [m] below which pairs matter at rest.
+        stop: Distance [m] below which they matter on the way.
         spacing: Largest way [m] of links between two poses that are looked at.
     """
 
     def __init__(
-        self, clearance: Clearance, trajectories: Trajectories, *, slow: float, spacing: float
+        self,
+        clearance: Clearance,
+        trajectories: Trajectories,
+        *,
+        slow: float,
+        stop: float,
+        spacing: float,
     ) -> None:
         self.clearance = clearance
         self.trajectories = trajectories
         self.slow = slow
+        self._stop = stop
         self.spacing = spacing
         self.reach = clearance.reach
         # The same, a joint a row: a joint that has not moved needs none of it.
@@ -77,20 +85,21 @@ class BrakingPaths:
         return self.trajectories.rest(self._state)
 
     def look(self, state: MotionState) -> tuple[float, float]:
-        """Measure the pairs that are not far on the way from a state to rest.
+        """Measure the pairs that are not far, at rest or on the way there from a state.
 
         Returns:
             The smallest of their distances at rest, and the smallest that there can be on the way
             [m]; infinite where all pairs are far.
         """
         table = state.table if state.has_rest else self.trajectories.way_to_rest(state)
-        near, found, counters = self._near, self._found, self._counters
+        near, found = self._near, self._found
         count, is_known, at_rest, on_way = look(
             table,
-            counters,
+            self._counters,
             self._reach_of_joints,
             self._pairs,
             self.slow,
+            self._stop,
             near,
             found,
             *self._tables,
@@ -99,7 +108,7 @@ class BrakingPaths:
         if not is_known:
             chosen = near[:count]
             found[0, :count] = self.measure(chosen, table[3])
-            return note_distances(chosen, found, counters, self._reach_of_joints, self._pairs)
+            return note_distances(chosen, found, self._pairs)
         return at_rest, on_way
 
     def path(self, state: MotionState) -> "BrakingPath":

@@ -51,7 +51,11 @@ class CollisionGuard:
         self._stop = config.stop + config.margin
         self._gain = config.speed / (config.slow - self._stop)
         self._paths = BrakingPaths(
-            clearance, trajectories, slow=config.slow, spacing=config.spacing
+            clearance,
+            trajectories,
+            slow=config.slow,
+            stop=self._stop,
+            spacing=config.spacing,
         )
         self._names = tuple(f"{one} / {other}" for one, other in clearance.links)
         self._columns = [part.columns for part in parts.values()]

@@ -12,12 +12,35 @@ from teleop_system.utils.compiled import kernel
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+SOON = 0.03
+"""Where pairs have to be measured, those that come within this distance [m] of it are, too: to
+place the links costs more than to measure a pair."""
 
-@kernel("i8(f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8, i8[::1])")
+
+@kernel("Tuple((f8, f8))(f8[:, ::1], f8[:, ::1], i8)")
+def ways_of(counters: Array, reach: Array, pair: int) -> tuple[float, float]:
+    """Return how much a distance may have changed since the start, and may on the way [m]."""
+    counted, change = 0.0, 0.0
+    for n in range(reach.shape[0]):
+        counted += reach[n, pair] * counters[0, n]
+        change += reach[n, pair] * counters[2, n]
+    return counted, change
+
+
+@kernel(
+    "i8(f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8, f8, i8[::1], f8[:, ::1])",
+)
 def find_near(
-    path: Array, counters: Array, reach: Array, pairs: Array, slow: float, near: Indices
+    path: Array,
+    counters: Array,
+    reach: Array,
+    pairs: Array,
+    slow: float,
+    stop: float,
+    near: Indices,
+    found: Array,
 ) -> int:
-    """Count the ways of the joints, and find the pairs that may be near on the way to rest.
+    """Count the ways of the joints, and find the pairs to measure: near at rest, or on the way.
 
     Args:
         path: The table of a state: the way begins at its positions, ends at its places of rest,
@@ -25,13 +48,16 @@ def find_near(
         counters: Way of each joint's place of rest so far, where that place was, and the length
             of the way to rest [rad], shape (3, N); brought up to date.
         reach: Largest change of each distance [m] per change of each joint [rad], shape (N, P).
-        pairs: Distances when measured, plus what the counters stood for then, and room [m], shape
+        pairs: Distances when measured, plus what the counters stood for then, and, written for
+            the pairs found, what these stand for now [m], shape (2, P).
+        slow: Distance in [m] below which a pair is near at rest.
+        stop: Distance in [m] below which it is near on the way.
+        near: Written: the pairs found, as many of its elements as are returned, shape (P,).
+        found: Written, its second row: how much their distances may differ on the way [m], shape
             (2, P).
-        slow: Distance in [m] below which a pair is near.
-        near: The pairs found, as many of its elements as are returned, shape (P,).
 
     Returns:
-        How many pairs may be near.
+        How many they are; none, unless some may be near.
     """
     horizon, changes = pairs[0], pairs[1]
     changes[:] = 0.0
@@ -44,47 +70,49 @@ def find_near(
         if moved != 0.0:
             for pair in range(horizon.size):
                 changes[pair] += reach[n, pair] * moved
-    count = 0
+    is_near = False
     for pair in range(horizon.size):
         if horizon[pair] - changes[pair] < slow:
+            # Few get here: what matters at rest is told from what matters on the way.
+            counted, change = ways_of(counters, reach, pair)
+            at_rest = horizon[pair] - counted
+            if at_rest < slow or at_rest - change < stop:
+                is_near = True
+                break
+    if not is_near:
+        return 0
+    count = 0
+    for pair in range(horizon.size):
+        if horizon[pair] - changes[pair] < slow + SOON:
             near[count] = pair
+            changes[pair], found[1, count] = ways_of(counters, reach, pair)
             count += 1
     return count
 
 
-@kernel("Tuple((f8, f8))(i8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])")
-def note_distances(
-    near: Indices, found: Array, counters: Array, reach: Array, pairs: Array
-) -> tuple[float, float]:
+@kernel("Tuple((f8, f8))(i8[::1], f8[:, ::1], f8[:, ::1])")
+def note_distances(near: Indices, found: Array, pairs: Array) -> tuple[float, float]:
     """Remember what was measured.
 
     Args:
         near: Pairs that were measured, shape (K,).
-        found: Their distances at rest, and, written, how much these may differ on the way [m],
-            shape (2, P), of which K are used.
-        counters: As `find_near` left them, shape (3, N).
-        reach: As of `find_near`, shape (N, P).
-        pairs: Likewise, shape (2, P); brought up to date.
+        found: Their distances at rest, and how much these may differ on the way [m], shape
+            (2, P), of which K are used.
+        pairs: As `find_near` left it, shape (2, P); brought up to date.
 
     Returns:
         The smallest distance at rest, and the smallest there can be on the way [m].
     """
     at_rest, on_way = math.inf, math.inf
     for k in range(near.size):
-        pair = near[k]
-        counted, change = 0.0, 0.0
-        for n in range(reach.shape[0]):
-            counted += reach[n, pair] * counters[0, n]
-            change += reach[n, pair] * counters[2, n]
-        pairs[0, pair] = found[0, k] + counted
-        found[1, k] = change
+        pairs[0, near[k]] = found[0, k] + pairs[1, near[k]]
         at_rest = min(at_rest, found[0, k])
-        on_way = min(on_way, found[0, k] - change)
+        on_way = min(on_way, found[0, k] - found[1, k])
     return at_rest, on_way
 
 
 @kernel(
-    "Tuple((i8, b1, f8, f8))(f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8, i8[::1],"
+    "Tuple((i8, b1, f8, f8))(f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8, f8, i8[::1],"
     " f8[:, ::1], f8[:, ::1], i8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1],"
     " f8[:, ::1])",
 )
@@ -94,6 +122,7 @@ def look(
     reach: Array,
     pairs: Array,
     slow: float,
+    stop: float,
     near: Indices,
     found: Array,
     joints: Array,
@@ -104,16 +133,18 @@ def look(
     shape_pairs: Indices,
     work: Array,
 ) -> tuple[int, bool, float, float]:
-    """Find the pairs that may be near on the way to rest, measure them there, and remember it.
+    """Find the pairs that may be near, measure them at rest, and remember it.
 
     Args:
-        path: As of `find_near`, as all up to `near`.
+        path: As of `find_near`, as all up to `found`.
         counters: Likewise.
         reach: Likewise.
         pairs: Likewise.
         slow: Likewise.
+        stop: Likewise.
         near: Likewise.
-        found: As of `note_distances`; NaN where a library has to be asked, shape (2, P).
+        found: Likewise; its first row as of `note_distances`, or NaN where a library has to be
+            asked.
         joints: As of `link_kernels.find_contacts`, as all up to `shape_pairs`.
         tree: Likewise.
         places: Likewise.
@@ -126,7 +157,7 @@ def look(
         How many pairs may be near, whether all of their distances are known and so remembered,
         and what `note_distances` returns.
     """
-    count = find_near(path, counters, reach, pairs, slow, near)
+    count = find_near(path, counters, reach, pairs, slow, stop, near, found)
     if count == 0:
         return 0, True, math.inf, math.inf
     place_links(joints, tree, path[3], places)
@@ -138,5 +169,5 @@ def look(
         found[0, k] = contact[0]
     if not is_known:
         return count, False, math.inf, math.inf
-    at_rest, on_way = note_distances(near[:count], found, counters, reach, pairs)
+    at_rest, on_way = note_distances(near[:count], found, pairs)
     return count, True, at_rest, on_way
