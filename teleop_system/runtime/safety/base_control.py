@@ -90,4 +90,15 @@ class BaseControl:
             return NO_VELOCITY
         else:
             limiter.update(STANDSTILL, step, 1.0, log)
-        return VelocityCommand(*limiter.velocity, control.stream.stamp or 0.0)
+        return self._command_of(limiter.velocity, control.stream.stamp or 0.0)
+
+    def _command_of(self, velocity: tuple[float, float, float], stamp: float) -> VelocityCommand:
+        last = self._last
+        # What goes, or stands, as it is wished to gets the wish itself: to make one takes longer.
+        if (
+            last is not None
+            and last.timestamp == stamp
+            and (last.linear_x, last.linear_y, last.angular_z) == velocity
+        ):
+            return last
+        return VelocityCommand(*velocity, stamp)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from teleop_system.runtime.safety.guards.kernels import look, note_distances
+from teleop_system.runtime.safety.guards.kernels import find_near, measure_near, note_distances
 from teleop_system.runtime.safety.motion.motion_state import MotionState
 from teleop_system.runtime.safety.motion.trajectories import Trajectories
 from teleop_system.solvers.clearance import Clearance
@@ -93,7 +93,7 @@ class BrakingPaths:
         """
         table = state.table if state.has_rest else self.trajectories.way_to_rest(state)
         near, found = self._near, self._found
-        count, is_known, at_rest, on_way = look(
+        self._count = count = find_near(
             table,
             self._counters,
             self._reach_of_joints,
@@ -102,9 +102,12 @@ class BrakingPaths:
             self._stop,
             near,
             found,
-            *self._tables,
         )
-        self._count = count
+        if count == 0:
+            return math.inf, math.inf
+        is_known, at_rest, on_way = measure_near(
+            table, count, near, found, self._pairs, *self._tables
+        )
         if not is_known:
             chosen = near[:count]
             found[0, :count] = self.measure(chosen, table[3])
@@ -117,10 +120,8 @@ class BrakingPaths:
 
     def last_path(self, state: MotionState, least_on_way: float) -> "BrakingPath":
         """Return the same for the state that was last looked at, with what was found."""
-        pairs, (found, changes) = (
-            self._near[: self._count].copy(),
-            self._found[:, : self._count].copy(),
-        )
+        pairs = self._near[: self._count].copy()
+        found, changes = self._found[:, : self._count].copy()
         return BrakingPath(self, state, pairs, found, changes, least_on_way)
 
     def note_rest(self, state: MotionState) -> None:

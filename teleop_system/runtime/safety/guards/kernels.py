@@ -112,19 +112,15 @@ def note_distances(near: Indices, found: Array, pairs: Array) -> tuple[float, fl
 
 
 @kernel(
-    "Tuple((i8, b1, f8, f8))(f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8, f8, i8[::1],"
-    " f8[:, ::1], f8[:, ::1], i8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1],"
-    " f8[:, ::1])",
+    "Tuple((b1, f8, f8))(f8[:, ::1], i8, i8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1],"
+    " f8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], f8[:, ::1])",
 )
-def look(
+def measure_near(
     path: Array,
-    counters: Array,
-    reach: Array,
-    pairs: Array,
-    slow: float,
-    stop: float,
+    count: int,
     near: Indices,
     found: Array,
+    pairs: Array,
     joints: Array,
     tree: Indices,
     places: Array,
@@ -132,19 +128,15 @@ def look(
     owners: Indices,
     shape_pairs: Indices,
     work: Array,
-) -> tuple[int, bool, float, float]:
-    """Find the pairs that may be near, measure them at rest, and remember it.
+) -> tuple[bool, float, float]:
+    """Measure the pairs that `find_near` found where they come to rest, and remember it.
 
     Args:
-        path: As of `find_near`, as all up to `found`.
-        counters: Likewise.
-        reach: Likewise.
-        pairs: Likewise.
-        slow: Likewise.
-        stop: Likewise.
-        near: Likewise.
-        found: Likewise; its first row as of `note_distances`, or NaN where a library has to be
-            asked.
+        path: As of `find_near`.
+        count: How many pairs were found.
+        near: As of `find_near`.
+        found: As of `note_distances`, its first row written; NaN where a library has to be asked.
+        pairs: As of `note_distances`.
         joints: As of `link_kernels.find_contacts`, as all up to `shape_pairs`.
         tree: Likewise.
         places: Likewise.
@@ -154,12 +146,8 @@ def look(
         work: Memory, shape (7, 12).
 
     Returns:
-        How many pairs may be near, whether all of their distances are known and so remembered,
-        and what `note_distances` returns.
+        Whether all distances are known and so remembered, and what `note_distances` returns.
     """
-    count = find_near(path, counters, reach, pairs, slow, stop, near, found)
-    if count == 0:
-        return 0, True, math.inf, math.inf
     place_links(joints, tree, path[3], places)
     contact, is_known = work[6, :10], True
     for k in range(count):
@@ -168,6 +156,6 @@ def look(
             is_known = False
         found[0, k] = contact[0]
     if not is_known:
-        return count, False, math.inf, math.inf
+        return False, math.inf, math.inf
     at_rest, on_way = note_distances(near[:count], found, pairs)
-    return count, True, at_rest, on_way
+    return True, at_rest, on_way
