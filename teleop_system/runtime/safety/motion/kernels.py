@@ -169,9 +169,9 @@ def speeding_up(
     """Return for how long of a step [s] a joint speeds up before it brakes to rest after `way`.
 
     Args:
-        velocity: Of the joint in the direction of the way, which the jerk has, too [rad/s].
-        acceleration: Likewise.
-        way: Where to come to rest, from here [rad].
+        velocity: Of the joint, positive in the direction in which the jerk acts [rad/s].
+        acceleration: Likewise [rad/s^2].
+        way: Where to come to rest, from here, likewise [rad].
         limits: Of the joint.
         step: Duration of the step, all of which the jerk lasts if the joint need not brake [s].
 
@@ -253,7 +253,7 @@ def stepped(
     """
     p, v, a = start
     if v == 0.0 and a == 0.0 and abs(aim - rest) < AT_AIM:
-        return p, v, a, p
+        return p, v, a, rest
     largest, jerk, per_jerk = limits
     sign = math.copysign(1.0, aim - rest)
     v, a = sign * v, sign * a
@@ -274,7 +274,7 @@ def stepped(
     rest = p + way
     if time < step:
         p, v, a = braked_for((p, v, a), braking, step - time, aim)
-    return p, v, a, p if v == 0.0 and a == 0.0 else rest
+    return p, v, a, rest
 
 
 @kernel("f8(f8, f8, Tuple((f8, f8, f8)))")
@@ -295,7 +295,9 @@ def write_motion(
 ) -> None:
     """Write one joint's column of the motions."""
     out[0, n], out[1, n], out[2, n] = p, v, a
-    out[3, n], out[4, n] = rest, excursion_of(v, a, limits)
+    # What rests is where it is, to the last bit.
+    out[3, n] = p if v == 0.0 and a == 0.0 else rest
+    out[4, n] = excursion_of(v, a, limits)
 
 
 @kernel("void(f8[:, ::1], f8[:, ::1], f8[::1], f8[::1], f8, f8[:, ::1])")
