@@ -68,38 +68,47 @@ class CommandStream:
         """Return new positions to follow in the part's order, or None where there are none."""
         if command is None or command is self._last:
             return None
-        given, stamp, last = command.positions, command.timestamp, self.stamp
-        positions: Array | None
-        # Nearly all commands can be told at a glance to have nothing wrong with them. A stamp that
-        # is no finite number fails the comparisons, and a position that is none spoils the sum.
+        positions = self.take_on(command, now)
+        if positions is not None:
+            return positions
+        positions = self._checked(command, log)
+        if positions is None or not self._is_in_time(command, now, log):
+            return None
+        self._last = command
+        if self.age(now) > self._stale:
+            return None
+        if self.taken_at is not None:
+            self.interval = now - self.taken_at
+        self.taken_at = now
+        return positions
+
+    def take_on(self, command: PartCommand, now: float) -> Array | None:
+        """Return the positions of a command that a glance shows to be as good as those before.
+
+        Nearly all are. Where it returns None nothing has happened, and `take` has a closer look.
+        """
+        given, stamp = command.positions, command.timestamp
+        last, taken_at = self.stamp, self.taken_at
+        # A stamp that is no finite number fails the comparisons, and a position that is none
+        # spoils the sum.
         if (
-            type(given) is np.ndarray
+            last is not None
+            and taken_at is not None
+            and type(given) is np.ndarray
             and given.dtype is FLOAT64
             and given.shape == self._shape
             and command.names is None
             and type(stamp) is float
-            and last is not None
             and last < stamp <= now + self._ahead
+            and now - stamp <= self._stale
             and isfinite(sum(given.tolist()))
         ):
-            positions = given
-            # As `_accept` and `age` do, which are spared a call each.
-            self._repeats, self.stamp = 0, stamp
+            self._last, self._repeats = command, 0
+            self.stamp = stamp
             self.fresh_at = stamp if stamp < now else now
-            is_stale = now - self.fresh_at > self._stale
-        else:
-            positions = self._checked(command, log)
-            if positions is None or not self._is_in_time(command, now, log):
-                return None
-            is_stale = self.age(now) > self._stale
-        self._last = command
-        if is_stale:
-            return None
-        taken_at = self.taken_at
-        if taken_at is not None:
-            self.interval = now - taken_at
-        self.taken_at = now
-        return positions
+            self.interval, self.taken_at = now - taken_at, now
+            return given
+        return None
 
     def _accept(self, stamp: float, now: float) -> None:
         self._repeats = 0

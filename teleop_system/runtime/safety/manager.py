@@ -23,7 +23,7 @@ from teleop_system.runtime.safety.motion.trajectories import Trajectories
 from teleop_system.runtime.safety.motion.wishes import LONGEST_AHEAD, PartWishes, Wishes
 from teleop_system.runtime.safety.part_control import PartControl, Reason
 from teleop_system.runtime.safety.parts import BASE, RobotParts
-from teleop_system.runtime.safety.values import JointReport, PartCommand, SafetyOutput
+from teleop_system.runtime.safety.values import PartCommand, SafetyOutput
 
 Array = NDArray[np.float64]
 
@@ -175,11 +175,19 @@ class SafetyManager:
                 self._base.come_to_rest()
         step = Step(self._trajectories, state, duration)
         stamps: dict[str, float] = {}
-        known = 0
+        known, is_free = 0, block is None and not holds
         for name, control, wishes in self._followers:
             command, is_engaged = commands.get(name), name in engaged
             if command is not None:
                 known += 1
+                # By far most cycles: it follows, and goes on with a new command.
+                if is_free and is_engaged and control.is_steady:
+                    stream = control.stream
+                    taken = stream.take_on(command, now)
+                    if taken is not None:
+                        wishes.take(taken, stream.interval)
+                        stamps[name] = command.timestamp
+                        continue
             elif not is_engaged and control.is_idle:
                 continue
             reason = HELD if block is None and name in holds else block
@@ -200,7 +208,8 @@ class SafetyManager:
             log.causes,
             self._held_names,
             stamps,
-            JointReport(self._wishes.positions.copy(), state),
+            self._wishes.positions.copy(),
+            state,
             self._columns,
         )
 
@@ -266,7 +275,6 @@ class SafetyManager:
         stream = control.stream
         taken = stream.take(command, now, self._log)
         begins = False
-        # By far most cycles: it follows and goes on following.
         if not (engaged and block is None and control.goes_on(now)):
             begins = self._decide(control, step, engaged, block, now)
         if taken is None:
@@ -279,7 +287,7 @@ class SafetyManager:
             wishes.take(taken, stream.interval)
         if begins:
             self._note_jump(control, wishes, step.state)
-        if control.following and control.scale < 1.0:
+        if control.following and not control.is_steady:
             control.advance(step.duration)
             columns = control.part.columns
             speeds = self.parts.velocity[columns] * control.scale

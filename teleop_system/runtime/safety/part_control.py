@@ -52,6 +52,7 @@ class PartControl:
         stream: Its commands.
         following: Whether it follows them.
         scale: Part of the largest speed that it may use, between 0 and 1.
+        is_steady: Whether it follows at full speed, so that it goes on with any good command.
         is_idle: Whether nothing has been asked of it since the start, so that it holds and nothing
             need be decided; whoever asks makes it false.
     """
@@ -73,12 +74,13 @@ class PartControl:
         self._ramped = 0.0
         self._was_engaged = False
         self._reason = self._idle
+        self.is_steady = False
         self.is_idle = not self._must_release
 
     def demand_release(self) -> None:
         """Do not follow before the part has been disengaged and engaged again."""
         self._must_release = True
-        self.is_idle = False
+        self.is_steady = self.is_idle = False
 
     def decide(
         self, *, engaged: bool, block: Reason | None, now: float, resting: bool, log: CauseLog
@@ -92,6 +94,7 @@ class PartControl:
             resting: Whether all joints of the part stand still.
             log: Where a hold is reported.
         """
+        self.is_steady = False
         if engaged != self._was_engaged:
             # Nothing that was said before the operator engaged, or after, counts.
             self.stream.expect(now)
@@ -133,6 +136,7 @@ class PartControl:
             share = min(1.0, self._ramped / self._config.ramp_time)
             # Below a straight line all the way, and gentle where it matters most.
             self.scale = max(SLOWEST, share * share)
+        self.is_steady = self.following and self.scale == 1.0 and not self._must_release
 
     def _silence(self, now: float) -> Reason | None:
         age, config, name = self.stream.age(now), self._config, self.part.name

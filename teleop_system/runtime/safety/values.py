@@ -76,7 +76,8 @@ class SafetyOutput:
         causes: Every intervention of this cycle.
         holding: Parts that do not follow: they brake, or stand and hold.
         stamps: Time stamp of the sample that each following part follows in [s].
-        joints: Figures of every joint.
+        wishes: Positions last asked for, within the position limits [rad] or [m], shape (N,).
+        motion: The motion at the end of the cycle.
         columns: Where each part's joints stand.
     """
 
@@ -86,12 +87,18 @@ class SafetyOutput:
     causes: tuple[Cause, ...]
     holding: frozenset[str]
     stamps: Mapping[str, float]
-    joints: JointReport
+    wishes: Array
+    motion: MotionState
     columns: Mapping[str, slice]
 
     def of(self, part: str) -> Array:
         """Return the positions to command to one part in [rad] or [m], in its own order."""
         return self.positions[self.columns[part]]
+
+    @property
+    def joints(self) -> JointReport:
+        """Figures of every joint."""
+        return JointReport(self.wishes, self.motion)
 
     @property
     def severity(self) -> Severity:

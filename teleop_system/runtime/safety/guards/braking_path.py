@@ -38,6 +38,9 @@ class BrakingPaths:
         slow: Distance [m] below which pairs matter at rest.
         stop: Distance [m] below which they matter on the way.
         spacing: Largest way [m] of links between two poses that are looked at.
+
+    Attributes:
+        state: The motion that the robot goes on from; whoever decides on one notes it.
     """
 
     def __init__(
@@ -58,7 +61,7 @@ class BrakingPaths:
         # The same, a joint a row: a joint that has not moved needs none of it.
         self._reach_of_joints = np.ascontiguousarray(clearance.reach.T)
         size = clearance.reach.shape[1]
-        self._state = MotionState.at_rest(np.zeros(size))
+        self.state = MotionState.at_rest(np.zeros(size))
         # The odometers, the pose up to which they have counted, and room for the kernels.
         self._counters = np.zeros((3, size))
         # The distance of each pair when measured, plus what its odometers accounted for then; and
@@ -72,7 +75,7 @@ class BrakingPaths:
 
     def reset(self, positions: Array) -> Array:
         """Start anew from rest at joint positions [rad]; return all distances there [m]."""
-        self._state = MotionState.at_rest(positions)
+        self.state = MotionState.at_rest(positions)
         self._counters[:] = 0.0
         self._counters[1] = positions
         distances = self.clearance.all(positions)
@@ -82,7 +85,7 @@ class BrakingPaths:
     @property
     def rest(self) -> Array:
         """Where the robot comes to rest if it brakes now [rad], shape (N,)."""
-        return self.trajectories.rest(self._state)
+        return self.trajectories.rest(self.state)
 
     def look(self, state: MotionState) -> tuple[float, float]:
         """Measure the pairs that are not far, at rest or on the way there from a state.
@@ -123,10 +126,6 @@ class BrakingPaths:
         pairs = self._near[: self._count].copy()
         found, changes = self._found[:, : self._count].copy()
         return BrakingPath(self, state, pairs, found, changes, least_on_way)
-
-    def note_rest(self, state: MotionState) -> None:
-        """Take a state as the one that the robot goes on from."""
-        self._state = state
 
     def measure(self, pairs: Indices, pose: Array) -> Array:
         """Return the distances [m] of some pairs at a pose [rad]."""

@@ -81,7 +81,7 @@ class CollisionGuard:
             path = paths.last_path(wanted, on_way)
             if at_rest < paths.slow or self._failing(path):
                 return self._approach(step, wanted, path, log)
-        paths.note_rest(wanted)
+        paths.state = wanted
         return wanted
 
     def _failing(self, path: BrakingPath) -> set[int]:
@@ -126,7 +126,7 @@ class CollisionGuard:
             state = self._blend(step, wanted, shares)
             path = self._paths.path(state)
         self._report(slowed, shares, log)
-        self._paths.note_rest(state)
+        self._paths.state = state
         return state
 
     def _update_floor(self, pair: int, at_rest: float, position: Array) -> None:

@@ -16,6 +16,11 @@ from teleop_system.utils.compiled import kernel
 
 Array = NDArray[np.float64]
 
+GIVEN, RANGES, WISHES, AIMS = 0, 4, 10, 13
+"""Where each kind begins in the table of commands that `pursue` takes."""
+COMMANDED = 16
+"""Rows of that table."""
+
 
 @kernel("b1(f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])")
 def take_wishes(given: Array, ranges: Array, motion: Array, beyond: Array) -> bool:
@@ -47,16 +52,12 @@ def take_wishes(given: Array, ranges: Array, motion: Array, beyond: Array) -> bo
 
 
 @kernel(
-    "Tuple((b1, b1, f8))(f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1],"
-    " b1[::1], f8, f8[:, ::1])",
+    "Tuple((b1, b1, f8))(f8[:, ::1], f8[:, ::1], f8[:, ::1], b1[::1], f8, f8[:, ::1])",
 )
 def pursue(
     motion: Array,
     limits: Array,
-    given: Array,
-    ranges: Array,
-    wishes: Array,
-    aims: Array,
+    commanded: Array,
     holding: NDArray[np.bool_],
     step: float,
     out: Array,
@@ -66,12 +67,12 @@ def pursue(
     Args:
         motion: Present motions, as of `kernels`, shape (5, N).
         limits: Largest accelerations, jerks and speeds, shape (3, N).
-        given: What `take_wishes` takes, and how long the commands go on before they brake [s],
-            shape (4, N).
-        ranges: What `take_wishes` takes, and the lowest and highest aims [rad], shape (6, N).
-        wishes: The estimated motion of the commands, brought up to date, shape (3, N).
-        aims: Written: where the commands would come to rest, the same within the allowed range,
-            and how far they were outside their limits [rad], shape (3, N).
+        commanded: All about the commands, shape (16, N). From `GIVEN` on what `take_wishes` takes,
+            and how long the commands go on before they brake [s]; from `RANGES` on what it takes,
+            and the lowest and highest aims [rad]; from `WISHES` on the estimated motion of the
+            commands, brought up to date; from `AIMS` on, written, where the commands would come to
+            rest, the same within the allowed range, and how far they were outside their limits
+            [rad].
         holding: Whether each joint brakes rather than follows, shape (N,).
         step: Duration of the step in [s].
         out: Written: the motions after it, shape (5, N).
@@ -80,6 +81,8 @@ def pursue(
         Whether any command was outside its limits, whether a joint that holds still moves, and
         the sum of the squares of the distances of all that follow from their commands [rad^2].
     """
+    given, ranges = commanded[GIVEN:RANGES], commanded[RANGES:WISHES]
+    wishes, aims = commanded[WISHES:AIMS], commanded[AIMS:]
     is_beyond = take_wishes(given, ranges, wishes, aims[2:])
     is_moving, behind = False, 0.0
     for n in range(holding.size):

@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.runtime.safety.motion.motion_state import MotionState
-from teleop_system.runtime.safety.motion.pursuit_kernels import pursue
+from teleop_system.runtime.safety.motion.pursuit_kernels import (
+    AIMS,
+    COMMANDED,
+    GIVEN,
+    RANGES,
+    WISHES,
+    pursue,
+)
 from teleop_system.runtime.safety.motion.step import Step
 from teleop_system.runtime.safety.motion.trajectories import Trajectories
 from teleop_system.runtime.safety.parts import RobotParts
@@ -140,18 +147,18 @@ class Wishes:
         self._limits = trajectories.limits
         room = np.minimum(ROUNDING, 0.5 * (parts.upper - parts.lower))
         limits = (parts.lower, parts.upper, parts.velocity, parts.acceleration)
-        self._ranges = np.stack([*limits, parts.lower + room, parts.upper - room])
-        size = parts.size
-        # One table for each kind of thing that the kernel reads or writes; names for its rows.
-        self._motion, self._given, self._aims = (np.zeros((rows, size)) for rows in (3, 4, 3))
-        self.positions, self.velocities = self._motion[:2]
-        self.unclipped, self.aims, self.beyond = self._aims
-        self._shape = (5, size)
+        # One table for all that the kernel reads and writes; names for its rows.
+        self._table = table = np.zeros((COMMANDED, parts.size))
+        given, ranges, motion = table[GIVEN:RANGES], table[RANGES:WISHES], table[WISHES:AIMS]
+        ranges[:] = [*limits, parts.lower + room, parts.upper - room]
+        self.positions, self.velocities = motion[:2]
+        self.unclipped, self.aims, self.beyond = table[AIMS:]
+        self._shape = (5, parts.size)
         self.parts = {
             name: PartWishes(
-                self._given[:, part.columns],
-                self._motion[:, part.columns],
-                self._ranges[:2, part.columns],
+                given[:, part.columns],
+                motion[:, part.columns],
+                ranges[:2, part.columns],
                 smoothing,
                 least_interval,
             )
@@ -177,10 +184,7 @@ class Wishes:
         self.is_beyond, is_moving, self.behind = pursue(
             state.table if state.has_rest else self._trajectories.way_to_rest(state),
             self._limits,
-            self._given,
-            self._ranges,
-            self._motion,
-            self._aims,
+            self._table,
             holding,
             step.duration,
             out,
