@@ -30,8 +30,15 @@ class TrackerRole(enum.Enum):
     __hash__ = object.__hash__
 
 
+class _Row:
+    """What a pose has besides its fields, for whoever works on numbers alone."""
+
+    __slots__ = ("numbers",)
+    numbers: NDArray[np.float64]
+
+
 @dataclass(frozen=True, slots=True, eq=False)  # Arrays have no single truth value.
-class Pose6D:
+class Pose6D(_Row):
     """Where a tracked body is, and when it was there.
 
     A quaternion that is not of unit length can be stored, for it has to reach the validity gate
@@ -42,6 +49,7 @@ class Pose6D:
         orientation: Quaternion xyzw, shape (4,), read-only.
         timestamp: Monotonic time of measurement in [s].
         valid: False where the device has lost the body; never act on such a pose.
+        numbers: Position, orientation and time stamp in a row, shape (8,), read-only.
     """
 
     position: NDArray[np.float64]
@@ -53,9 +61,17 @@ class Pose6D:
         position = frozen_array(self.position, "position", (3,), InvalidPoseError)
         orientation = frozen_array(self.orientation, "orientation", (4,), InvalidPoseError)
         timestamp = finite_number(self.timestamp, "timestamp", InvalidPoseError)
-        object.__setattr__(self, "position", position)
-        object.__setattr__(self, "orientation", orientation)
+        numbers = np.empty(8)
+        numbers[:3], numbers[3:7], numbers[7] = position, orientation, timestamp
+        numbers.setflags(write=False)
+        object.__setattr__(self, "position", numbers[:3])
+        object.__setattr__(self, "orientation", numbers[3:7])
         object.__setattr__(self, "timestamp", timestamp)
+        object.__setattr__(self, "numbers", numbers)
+
+    def __reduce__(self) -> tuple[type["Pose6D"], tuple[object, ...]]:
+        # A copy has a row of its own.
+        return Pose6D, (self.position, self.orientation, self.timestamp, self.valid)
 
     @classmethod
     def lost(cls, timestamp: float = 0.0) -> "Pose6D":

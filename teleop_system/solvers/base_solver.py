@@ -33,6 +33,7 @@ from teleop_system.solvers.options import SolverOptions
 from teleop_system.solvers.target_rows import refusal, rows_of
 
 Array = NDArray[np.float64]
+RowResult = tuple[Array, bool, float, float]
 
 _logger = logging.getLogger(__name__)
 
@@ -132,11 +133,12 @@ class ModelSolver(IIKSolver):
         current_joints: NDArray[np.float64],
         dt: float = 0.01,
     ) -> IKResult:
-        return self.solve_rows(tuple(target_poses), rows_of(target_poses), current_joints, dt)
+        chains, targets = tuple(target_poses), rows_of(target_poses)
+        return _trusted_result(*self.solve_rows(chains, targets, current_joints, dt))
 
     def solve_rows(
         self, chains: tuple[str, ...], targets: Array, current_joints: Array, dt: float = 0.01
-    ) -> IKResult:
+    ) -> RowResult:
         """Do what `solve_multi` does, for callers whose targets are numbers in a table.
 
         Args:
@@ -144,6 +146,9 @@ class ModelSolver(IIKSolver):
             targets: Their positions in [m] and quaternions xyzw, shape (K, 7).
             current_joints: As of `solve_multi`.
             dt: As of `solve_multi`.
+
+        Returns:
+            What an `IKResult` holds, in that order.
 
         Raises:
             TeleopError: As `solve_multi` does.
@@ -319,7 +324,7 @@ class ModelSolver(IIKSolver):
                 task.forget_motion()
         chain_kernels.plan(self._table, self._work)
 
-    def _measure(self, poses: Iterable[str], *, is_solved: bool) -> IKResult:
+    def _measure(self, poses: Iterable[str], *, is_solved: bool) -> RowResult:
         self._state.update(self._joints)
         chain_kernels.locate(self._table, self._state.frames)
         worst_position = worst_orientation = 0.0
@@ -336,7 +341,7 @@ class ModelSolver(IIKSolver):
         )
         self._result = self._joints[self._order]
         self._result.setflags(write=False)
-        return _trusted_result(self._result, success, worst_position, worst_orientation)
+        return self._result, success, worst_position, worst_orientation
 
     def _checked(self, values: ArrayLike, name: str) -> Array:
         try:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values are checked when they are made, and cannot be changed afterwards."""
 
+import copy
 import dataclasses
 import inspect
+import pickle
 import re
 
 import numpy as np
@@ -210,3 +212,16 @@ def test_a_frame_has_the_default_size_of_the_contract() -> None:
 def test_a_frame_that_does_not_fit_together_is_refused(field: str, value: np.ndarray) -> None:
     with pytest.raises(InvalidValueError, match=field):
         frame(**{field: value})
+
+
+def test_the_numbers_of_a_pose_are_those_of_its_fields_and_stay_so() -> None:
+    pose = Pose6D([1.0, 2.0, 3.0], [0.0, 0.6, 0.0, 0.8], 4.0)  # type: ignore[arg-type]
+    copies = (pose, copy.deepcopy(pose), copy.copy(pose), pickle.loads(pickle.dumps(pose)))
+    for each in (*copies, dataclasses.replace(pose, valid=False)):
+        np.testing.assert_array_equal(each.numbers, [1.0, 2.0, 3.0, 0.0, 0.6, 0.0, 0.8, 4.0])
+        assert each.timestamp == 4.0
+        for values in (each.numbers, each.position, each.orientation):
+            with pytest.raises(ValueError, match="read-only"):
+                values[0] = 9.0
+    moved = pose.translated(np.array([1.0, 0.0, 0.0]), timestamp=5.0)
+    np.testing.assert_array_equal(moved.numbers[[0, 7]], [2.0, 5.0])

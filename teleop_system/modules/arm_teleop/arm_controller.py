@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from teleop_system.calibration import ArmCalibration
 from teleop_system.exceptions import UnknownNameError
-from teleop_system.interfaces import IIKSolver, IKResult, Pose6D, TrackerRole
+from teleop_system.interfaces import IIKSolver, Pose6D, TrackerRole
 from teleop_system.modules.arm_teleop.arm_output import ArmOutput
 from teleop_system.modules.arm_teleop.body import Array, Body
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
@@ -167,7 +167,7 @@ class ArmController:
         # A clock that jitters about the period, or is broken, must not disturb the solver.
         step = dt if 0.0 < dt < 0.5 * period else period
         measured = self._body.check(joints, log)
-        wished = _names_of(engaged)
+        wished = engaged if type(engaged) is tuple else _names_of(engaged)
         if is_timely and measured is not None and self._limbs.go_on(trackers, wished, now, log):
             return self._move(measured, step, engaged=True)
         self._see(trackers if is_timely else None, wished, now)
@@ -297,22 +297,22 @@ class ArmController:
                 body.rest(measured)
                 for limb in limbs:
                     limb.release()  # Nobody knows where the robot will be when it is next needed.
-            return self._output({}, None, engaged=engaged)
+            return self._output({}, (0.0, 0.0), engaged=engaged)
         body.prefer(limbs.following)
         if measured is not None:
             body.give_way()
         targets = limbs.targets(max(self._now, 0.0))
-        result = body.move(targets, step, log)
-        if result.error_position > FAR:
+        errors = body.move(targets, step, log)
+        if errors[0] > FAR:
             for limb in self._hands:
                 if limb.is_following and limb.target is not None:
                     away = body.distance(limb.name, limb.target)
                     if away > FAR:
                         log.add(Rule.UNREACHABLE, limb.name, away, FAR)
-        return self._output(targets, result, engaged=engaged)
+        return self._output(targets, errors, engaged=engaged)
 
     def _output(
-        self, targets: Mapping[str, Pose6D], result: IKResult | None, *, engaged: bool
+        self, targets: Mapping[str, Pose6D], errors: tuple[float, float], *, engaged: bool
     ) -> ArmOutput:
         body, limbs = self._body, self._limbs
         if limbs.following:
@@ -328,8 +328,7 @@ class ArmController:
             body.names,
             body.positions,
             targets,
-            result.error_position if result is not None else 0.0,
-            result.error_orientation if result is not None else 0.0,
+            *errors,
             self._log.causes,
             limbs.states,
             self._stamps,
@@ -346,8 +345,6 @@ def _as_placement(pose: Pose6D) -> Placement:
 
 
 def _names_of(engaged: Collection[str] | Mapping[str, bool]) -> Collection[str]:
-    if isinstance(engaged, (tuple, frozenset)):
-        return engaged  # The usual kinds: telling a mapping takes longer.
     if isinstance(engaged, Mapping):
         return {name for name, is_engaged in engaged.items() if is_engaged}
     return engaged

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from teleop_system.exceptions import UnknownNameError
-from teleop_system.interfaces import IIKSolver, IKResult
+from teleop_system.interfaces import IIKSolver
 from teleop_system.modules.arm_teleop import body_kernels as kernels
 from teleop_system.modules.arm_teleop.chain_kinematics import ChainKinematics
 from teleop_system.modules.arm_teleop.spatial import Placement, as_placement, distance
@@ -24,7 +24,9 @@ from teleop_system.runtime.causes import Rule, Severity
 
 Array = NDArray[np.float64]
 Columns = NDArray[np.intp] | slice
+RowResult = tuple[Array, bool, float, float]
 
+FLOAT64 = np.dtype(np.float64)
 KINDS = ("arm", "torso")
 """Kinds of chain that a solver moves."""
 OUTSIDE = 0.5
@@ -94,6 +96,7 @@ class Body:
         self._is_known = False
         self._must_restart = False
         self._before = self.positions  # A tick earlier.
+        self._shape = (len(self.names),)
         self._way_back = np.zeros(len(self.names))
         self._is_behind = False
         limits = [robot.limits(joint) for joint in self.names]
@@ -109,7 +112,7 @@ class Body:
         self._chain_error: Callable[[str], tuple[float, float]] | None
         self._chain_error = getattr(solver, "chain_error", None)
         self._shift: Callable[[Array], Array] | None = getattr(solver, "shift", None)
-        self._solve_rows: Callable[[tuple[str, ...], Array, Array, float], IKResult] | None
+        self._solve_rows: Callable[[tuple[str, ...], Array, Array, float], RowResult] | None
         self._solve_rows = solver.solve_rows if _takes_rows(type(solver)) else None  # type: ignore[attr-defined]
 
     def named(self, pose: str) -> Array:
@@ -139,13 +142,11 @@ class Body:
         self._is_behind = False
         if joints is self.positions:
             return self.positions
-        try:
-            values = np.array(joints, np.float64)
-        except (TypeError, ValueError, OverflowError):
-            values = np.empty(0)
-        size = len(self.names)
-        if values.shape != (size,):
-            log.add(Rule.WRONG_SHAPE, "joints", float(values.size), float(size), Severity.HOLD)
+        is_plain = type(joints) is np.ndarray and joints.dtype is FLOAT64 and joints.flags.carray
+        values: Array = joints if is_plain else _as_array(joints)  # type: ignore[assignment]
+        if values.shape != self._shape:
+            size = float(len(self.names))
+            log.add(Rule.WRONG_SHAPE, "joints", float(values.size), size, Severity.HOLD)
             return None
         found = kernels.compare(
             values, self.positions, self._before, self._ranges, self._slack, self._way_back
@@ -259,21 +260,28 @@ class Body:
             self._before = _frozen(self._before + self._way_back)
             self.positions = self._shift(self._way_back)
 
-    def move(self, targets: Targets, period: float, log: CauseLog) -> IKResult:
-        """Take one tick of `period` [s] towards the targets; other chains keep their pose."""
+    def move(self, targets: Targets, period: float, log: CauseLog) -> tuple[float, float]:
+        """Take one tick of `period` [s] towards the targets; other chains keep their pose.
+
+        Returns:
+            The largest distances of a chain from its target, in [m] and [rad].
+        """
         if self._must_restart:
             self._must_restart = False
             self._forget(self._step / period)
         if self._solve_rows is not None:
-            result = self._solve_rows(targets.chains, targets.rows, self.positions, period)
+            positions, _, distance, angle = self._solve_rows(
+                targets.chains, targets.rows, self.positions, period
+            )
         else:
             result = self._solver.solve_multi(dict(targets), self.positions, period)
-        positions = result.joint_positions
-        if self._solve_rows is None and not self._is_sound(positions, log):
-            self.stop()
-        else:
-            self._before, self.positions = self.positions, positions
-        return result
+            positions = result.joint_positions
+            distance, angle = result.error_position, result.error_orientation
+            if not self._is_sound(positions, log):
+                self.stop()
+                return distance, angle
+        self._before, self.positions = self.positions, positions
+        return distance, angle
 
     def _is_sound(self, positions: Array, log: CauseLog) -> bool:
         """Tell whether a solver that nobody knows gives what it should, and log why not."""
@@ -286,6 +294,14 @@ class Body:
         else:
             return True
         return False
+
+
+def _as_array(values: ArrayLike) -> Array:
+    """Return values as numbers; none at all where they are not."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return np.empty(0)
 
 
 def _takes_rows(kind: type) -> bool:

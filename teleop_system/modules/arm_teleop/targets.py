@@ -59,10 +59,12 @@ class Targets(Mapping[str, Pose6D]):
 def _trusted_pose(row: Array, timestamp: float) -> Pose6D:
     """Return a pose of numbers known to be sound; checking them again takes 10 us."""
     pose: Pose6D = _EMPTY(Pose6D)
-    numbers = row.copy()
+    numbers = np.empty(8)
+    numbers[:7], numbers[7] = row, timestamp
     numbers.setflags(write=False)
+    _NUMBERS(pose, numbers)
     _POSITION(pose, numbers[:3])
-    _ORIENTATION(pose, numbers[3:])
+    _ORIENTATION(pose, numbers[3:7])
     _TIMESTAMP(pose, timestamp)
     _VALID(pose, True)
     return pose
@@ -70,6 +72,7 @@ def _trusted_pose(row: Array, timestamp: float) -> Pose6D:
 
 _EMPTY: Any = object.__new__
 # Slots are written through their own descriptors: by name takes twice as long.
-_POSITION, _ORIENTATION, _TIMESTAMP, _VALID = (
-    vars(Pose6D)[name].__set__ for name in ("position", "orientation", "timestamp", "valid")
+_POSITION, _ORIENTATION, _TIMESTAMP, _VALID, _NUMBERS = (
+    getattr(Pose6D, name).__set__
+    for name in ("position", "orientation", "timestamp", "valid", "numbers")
 )

@@ -42,11 +42,9 @@ class LimbGroup:
             for n, (chain, role) in enumerate(chains)
         )
         self._names = tuple(limb.name for limb in self._limbs)
-        self._numbers = samples = np.zeros((len(chains), kernels.STAMP + 1))
-        self._stamps = samples[:, kernels.STAMP]
+        self._samples = samples = np.zeros((len(chains), kernels.STAMP + 1))
         self._slots = [
-            (n, limb.name, limb.role, samples[n, :3], samples[n, 3 : kernels.STAMP])
-            for n, limb in enumerate(self._limbs)
+            (limb.name, limb.role, row) for limb, row in zip(self._limbs, samples, strict=True)
         ]
         self._targets = table[:, kernels.TARGET : kernels.FILTER]
         self._glance = self._limbs[0].gate.glance if self._limbs else np.empty(0)
@@ -74,19 +72,18 @@ class LimbGroup:
         """
         if not self._is_steady:
             return False
-        stamps, times, poses = self._stamps, {}, []
-        for n, name, role, position, orientation in self._slots:
+        poses, stamps = [], {}
+        for name, role, sample in self._slots:
             pose = trackers.get(role)
             if pose is None or not pose.valid or name not in engaged:
                 return False
-            position[:] = pose.position
-            orientation[:] = pose.orientation
-            times[name] = stamps[n] = pose.timestamp
+            sample[...] = pose.numbers
+            stamps[name] = pose.timestamp
             poses.append(pose)
-        done = kernels.follow_all(self._table, self._numbers, self._glance, now)
+        done = kernels.follow_all(self._table, self._samples, self._glance, now)
         if done == UNSURE:
             return False
-        self._poses[:], self.stamps = poses, times
+        self._poses[:], self.stamps = poses, stamps
         if done == LIMITED:
             for limb in self._limbs:
                 limb.report_limits(log)
