@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from teleop_system.robots import load_robot
@@ -106,6 +106,7 @@ def test_spans_without_an_operator_are_found() -> None:
     st.floats(1e-6, 1e6),
     st.integers(1, 12),
 )
+@example(879609.9999999999, 1e-6, 6)
 def test_ticks_are_round_within_the_scale_and_not_too_many(
     low: float, span: float, wanted: int
 ) -> None:

@@ -31,8 +31,7 @@ class Scale:
 
     def __call__(self, value: float) -> float:
         """Return the place of a value in [px]."""
-        share = (value - self.low) / (self.high - self.low)
-        return self.start + share * (self.end - self.start)
+        return self.start + self._share(value) * (self.end - self.start)
 
     def places(self, values: Array) -> Array:
         """Return the places of many values in [px]."""
@@ -43,7 +42,12 @@ class Scale:
         step = round_step((self.high - self.low) / max(wanted, 1))
         first = math.ceil(self.low / step - 1e-9)
         last = math.floor(self.high / step + 1e-9)
-        return [number * step for number in range(first, last + 1)]
+        values = [number * step for number in range(first, last + 1)]
+        # Far from zero a short scale is but a few roundings long.
+        return [value for value in values if -1e-9 <= self._share(value) <= 1.0 + 1e-9]
+
+    def _share(self, value: float) -> float:
+        return (value - self.low) / (self.high - self.low)
 
 
 def round_step(step: float) -> float:
