@@ -301,7 +301,7 @@ class ArmController:
         body.prefer(limbs.following)
         if measured is not None:
             body.give_way()
-        targets = limbs.targets(max(self._now, 0.0))
+        targets = limbs.targets(self._now if self._now > 0.0 else 0.0)
         errors = body.move(targets, step, log)
         if errors[0] > FAR:
             for limb in self._hands:
@@ -328,7 +328,8 @@ class ArmController:
             body.names,
             body.positions,
             targets,
-            *errors,
+            errors[0],
+            errors[1],
             self._log.causes,
             limbs.states,
             self._stamps,

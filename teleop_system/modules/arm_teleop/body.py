@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.interfaces import IIKSolver
-from teleop_system.modules.arm_teleop import body_kernels as kernels
+from teleop_system.modules.arm_teleop.body_kernels import BEHIND, IMPLAUSIBLE, compare
 from teleop_system.modules.arm_teleop.chain_kinematics import ChainKinematics
 from teleop_system.modules.arm_teleop.spatial import Placement, as_placement, distance
 from teleop_system.modules.arm_teleop.targets import Targets
@@ -148,11 +148,11 @@ class Body:
             size = float(len(self.names))
             log.add(Rule.WRONG_SHAPE, "joints", float(values.size), size, Severity.HOLD)
             return None
-        found = kernels.compare(
+        found = compare(
             values, self.positions, self._before, self._ranges, self._slack, self._way_back
         )
-        self._is_behind = found == kernels.BEHIND
-        if found == kernels.IMPLAUSIBLE:
+        self._is_behind = found == BEHIND
+        if found == IMPLAUSIBLE:
             self._report(values, log)
             return None
         return values

@@ -10,12 +10,12 @@ from teleop_system.modules.arm_teleop.body import Body
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
 from teleop_system.modules.arm_teleop.limbs import limb_kernels as kernels
 from teleop_system.modules.arm_teleop.limbs.limb import Limb, LimbState
+from teleop_system.modules.arm_teleop.limbs.limb_kernels import LIMITED, UNSURE, follow_all
 from teleop_system.modules.arm_teleop.targets import Targets
 from teleop_system.modules.pose_gate import CauseLog
 from teleop_system.robots.description import Chain
 
 Trackers = Mapping[TrackerRole, Pose6D | None]
-UNSURE, LIMITED = kernels.UNSURE, kernels.LIMITED
 
 
 class LimbGroup:
@@ -80,7 +80,7 @@ class LimbGroup:
             sample[...] = pose.numbers
             stamps[name] = pose.timestamp
             poses.append(pose)
-        done = kernels.follow_all(self._table, self._samples, self._glance, now)
+        done = follow_all(self._table, self._samples, self._glance, now)
         if done == UNSURE:
             return False
         self._poses[:], self.stamps = poses, stamps
@@ -105,6 +105,5 @@ class LimbGroup:
 
     def targets(self, now: float) -> Targets:
         """Return where the end effectors should be at time `now` [s]."""
-        is_all = self._chains is self._names
-        rows = self._targets.copy() if is_all else self._targets[self._aimed]
-        return Targets(self._chains, rows, now)
+        chains, rows = self._chains, self._targets
+        return Targets(chains, rows.copy() if chains is self._names else rows[self._aimed], now)
