@@ -164,8 +164,10 @@ class SafetyManager:
             InvalidJointStateError: `reset` has not been called.
         """
         state, log = self._known_state(), self._log
+        # A time that is none must not become the age of anything.
+        clock, now = now, now if math.isfinite(now) else self._now or 0.0
         log.begin(now)
-        duration, stalled, block = self._judge_cycle(now, estop)
+        duration, stalled, block = self._judge_cycle(clock, estop)
         if block is not None:
             block.report(log)
         if stalled:

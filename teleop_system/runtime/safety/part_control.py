@@ -142,7 +142,8 @@ class PartControl:
         age, config, name = self.stream.age(now), self._config, self.part.name
         if age > config.dead_after:
             return Reason(Rule.DEAD_CLIENT, name, age, config.dead_after)
-        if age > config.stale_after or self.stream.taken_at is None:
+        # So that an age that is no number counts as old.
+        if not age <= config.stale_after or self.stream.taken_at is None:
             return Reason(Rule.STALE, name, age, config.stale_after)
         return None
 

@@ -77,7 +77,6 @@ class SafetyOutput:
         holding: Parts that do not follow: they brake, or stand and hold.
         stamps: Time stamp of the sample that each following part follows in [s].
         wishes: Positions last asked for, within the position limits [rad] or [m], shape (N,).
-        motion: The motion at the end of the cycle.
         columns: Where each part's joints stand.
     """
 
@@ -88,7 +87,7 @@ class SafetyOutput:
     holding: frozenset[str]
     stamps: Mapping[str, float]
     wishes: Array
-    motion: MotionState
+    _motion: MotionState
     columns: Mapping[str, slice]
 
     def of(self, part: str) -> Array:
@@ -98,7 +97,7 @@ class SafetyOutput:
     @property
     def joints(self) -> JointReport:
         """Figures of every joint."""
-        return JointReport(self.wishes, self.motion)
+        return JointReport(self.wishes, self._motion)
 
     @property
     def severity(self) -> Severity:

@@ -31,6 +31,8 @@ EPISODE = 500
 """Cycles from one reset to the next."""
 STOP = 0.01
 """Distance of links that is never undercut in [m]."""
+NO_TIMES = (np.nan, np.inf, -np.inf)
+"""What a broken clock tells."""
 CHECK_DISTANCE_EVERY = 5
 """Cycles between two measurements of distances; a link moves by less than 5 mm in between."""
 
@@ -106,16 +108,18 @@ class Fuzzer:
             if rng.random() < 0.01:
                 manager.reset_estop()
                 engaged = set() if rng.random() < 0.5 else engaged
+            clock = now if self.chance() >= 0.001 else float(rng.choice(NO_TIMES))
             output = manager.update(
                 commands,
                 self._base(now),
-                now=now,
+                now=clock,
                 engaged=frozenset(engaged),
                 estop=self.chance() < 0.002,
                 holds=("torso",) if self.chance() < 0.002 else (),
             )
-            oracle.add(now, output.positions)
-            base_oracle.add(now, output.base.linear_x, output.base.angular_z)
+            seen = now if np.isfinite(clock) else np.nan
+            oracle.add(seen, output.positions)
+            base_oracle.add(seen, output.base.linear_x, output.base.angular_z)
             outcome.moved += float(np.abs(output.positions - before).sum())
             before = output.positions
             outcome.causes.update(cause.rule.id for cause in output.causes)

@@ -36,6 +36,13 @@ class Violation:
     limit: float
 
 
+def _elapsed(last: float | None, now: float, period: float) -> float:
+    """Return the time since the last cycle [s]; none where the clock tells no time."""
+    if not np.isfinite(now):
+        return 0.0
+    return period if last is None else now - last
+
+
 class JointOracle:
     """Records emitted joint positions and finds what violates the robot's own limits."""
 
@@ -66,7 +73,7 @@ class JointOracle:
 
     def add(self, now: float, positions: Array) -> None:
         """Record what was emitted in a cycle at time `now` [s]."""
-        elapsed = self._period if self._now is None else now - self._now
+        elapsed = _elapsed(self._now, now, self._period)
         if elapsed > self._stall_after:
             self._begin(now, self._motions[-1][2][-1])
         times, nows, recorded = self._motions[-1]
@@ -140,7 +147,7 @@ class BaseOracle:
 
     def add(self, now: float, linear: float, angular: float) -> None:
         """Record what was emitted in a cycle at time `now` [s]."""
-        elapsed = self._period if self._now is None else now - self._now
+        elapsed = _elapsed(self._now, now, self._period)
         if elapsed > PAUSE:  # It stands by now, and begins a new motion.
             self._ended += self._judge()
             self.start()

@@ -101,6 +101,30 @@ def test_joints_end_at_their_aims_and_stay_there_to_the_last_bit() -> None:
     assert not motion[[1, 2, 4]].any()
 
 
+@pytest.mark.parametrize("longest", [1.0, 10.0, 100.0])
+def test_a_joint_in_the_midst_of_braking_ends_at_its_aim_however_long_its_way(
+    longest: float,
+) -> None:
+    random, count = np.random.default_rng(5), 20_000
+    largest = 10.0 ** random.uniform(-0.3, 1.7, count)
+    jerk = largest * random.uniform(5.0, 30.0, count)
+    way = random.uniform(0.05, 1.0, count) * longest
+    velocity = np.maximum(0.9 * np.sqrt(2.0 * largest * way), largest**2 / jerk)
+    motion, limits = np.zeros((5, count)), np.stack([largest, jerk])
+    motion[:3] = random.uniform(-3.0, 3.0, count), velocity, -largest
+    motion[:3, ::2] *= -1.0
+    kernels.find_rest(motion, limits)
+    # A command that stands, or ends a little way off, on either side.
+    aims = motion[3] + random.choice([-1.0, 0.0, 1.0], count) * 1e-12
+    new = np.empty_like(motion)
+    kernels.follow(motion, limits, aims, 2.0 * velocity, STEP, new)
+    assert (np.abs(new[2]) <= largest * (1.0 + 1e-12)).all()
+    told = new[3].copy()
+    kernels.find_rest(new, limits)
+    np.testing.assert_allclose(new[3], told, rtol=0.0, atol=1e-11)
+    np.testing.assert_allclose(new[3], aims, rtol=0.0, atol=1e-11)
+
+
 @pytest.mark.skipif(not IS_COMPILED, reason="Numba is not installed")
 def test_interpreted_kernels_give_the_same_result_to_the_last_bit() -> None:
     code = f"import {__name__} as test; test.print_steps()"

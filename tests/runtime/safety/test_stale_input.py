@@ -10,6 +10,7 @@ import itertools
 import numpy as np
 import pytest
 
+from teleop_system.interfaces import VelocityCommand
 from teleop_system.runtime.causes import Rule, Severity
 from teleop_system.runtime.safety import PartCommand, SafetyConfig
 from tests.runtime.safety.rig import Rig, causes_of, subjects_of
@@ -154,3 +155,35 @@ def test_a_base_whose_commands_were_taken_away_starts_from_rest() -> None:
     rig.engaged = set()
     rig.silent = {*rig.parts, "base"}
     assert rig.cycle().base.linear_x == 0.0
+
+
+@pytest.mark.parametrize("clock", [float("nan"), float("inf"), -float("inf")])
+def test_a_client_that_dies_while_the_clock_is_broken_is_noticed_all_the_same(
+    clock: float,
+) -> None:
+    rig = moving_rig()
+    start, stamp = rig.outputs[-1].positions, rig.now + 0.01
+    commands = {
+        name: PartCommand(rig.target[part.columns].copy(), stamp)
+        for name, part in rig.parts.items()
+    }
+    base = VelocityCommand(0.5, 0.0, 0.0, stamp)
+    rig.manager.update(commands, base, now=clock, engaged=frozenset(rig.engaged))
+    rig.silent = {*rig.parts, "base"}
+    for _ in range(300):
+        output = rig.cycle()
+    assert subjects_of(output, Rule.DEAD_CLIENT) >= {"head", "base", "right_arm"}
+    assert output.holding >= {*rig.parts, "base"}
+    assert (output.base.linear_x, output.base.angular_z) == (0.0, 0.0)
+    assert np.abs(output.positions - start).max() < 0.5
+    np.testing.assert_array_equal(rig.positions[-1], rig.positions[-200])
+
+
+def test_a_command_that_is_changed_after_it_was_handed_over_is_taken_once() -> None:
+    rig = moving_rig()
+    rig.silent = {"head"}
+    command = PartCommand(rig.target[rig.parts["head"].columns].copy(), rig.now)
+    for _ in range(20):
+        command.timestamp = rig.now + 0.01
+        output = rig.cycle(replace={"head": command})
+    assert subjects_of(output, Rule.STALE) == {"head"}

@@ -3,8 +3,9 @@
 
 Few pairs of links are near enough to matter. A joint that moves by `x` [rad] changes a distance
 by at most `x` times the length [m] of what hangs on the joint. So each joint keeps an odometer
-of its place of rest, and a pair is measured again only where the way its joints have gone since
-it was last measured no longer shows that it is far away. None is ever missed.
+of its place of rest, and as long as the way its joints have gone since a pair was last measured
+shows that it is far away, it need not be measured again. None is ever missed. Where some pair has
+to be measured, those that will soon be due are measured with it.
 """
 
 import math
@@ -38,9 +39,6 @@ class BrakingPaths:
         slow: Distance [m] below which pairs matter at rest.
         stop: Distance [m] below which they matter on the way.
         spacing: Largest way [m] of links between two poses that are looked at.
-
-    Attributes:
-        state: The motion that the robot goes on from; whoever decides on one notes it.
     """
 
     def __init__(
@@ -61,7 +59,6 @@ class BrakingPaths:
         # The same, a joint a row: a joint that has not moved needs none of it.
         self._reach_of_joints = np.ascontiguousarray(clearance.reach.T)
         size = clearance.reach.shape[1]
-        self.state = MotionState.at_rest(np.zeros(size))
         # The odometers, the pose up to which they have counted, and room for the kernels.
         self._counters = np.zeros((3, size))
         # The distance of each pair when measured, plus what its odometers accounted for then; and
@@ -75,17 +72,11 @@ class BrakingPaths:
 
     def reset(self, positions: Array) -> Array:
         """Start anew from rest at joint positions [rad]; return all distances there [m]."""
-        self.state = MotionState.at_rest(positions)
         self._counters[:] = 0.0
         self._counters[1] = positions
         distances = self.clearance.all(positions)
         self._pairs[0] = distances
         return distances
-
-    @property
-    def rest(self) -> Array:
-        """Where the robot comes to rest if it brakes now [rad], shape (N,)."""
-        return self.trajectories.rest(self.state)
 
     def look(self, state: MotionState) -> tuple[float, float]:
         """Measure the pairs that are not far, at rest or on the way there from a state.

@@ -81,7 +81,6 @@ class CollisionGuard:
             path = paths.last_path(wanted, on_way)
             if at_rest < paths.slow or self._failing(path):
                 return self._approach(step, wanted, path, log)
-        paths.state = wanted
         return wanted
 
     def _failing(self, path: BrakingPath) -> set[int]:
@@ -102,7 +101,7 @@ class CollisionGuard:
         """Decide on a step near contact."""
         shares = np.ones(len(self._columns))
         slowed: dict[int, float] = {}
-        old_rest = self._paths.rest
+        old_rest = self._paths.trajectories.rest(step.state)
         is_near = path.found < self._config.slow
         pairs, found = path.pairs[is_near], path.found[is_near]
         starts = self._clearance.some(pairs, old_rest)
@@ -126,7 +125,6 @@ class CollisionGuard:
             state = self._blend(step, wanted, shares)
             path = self._paths.path(state)
         self._report(slowed, shares, log)
-        self._paths.state = state
         return state
 
     def _update_floor(self, pair: int, at_rest: float, position: Array) -> None:
@@ -157,7 +155,7 @@ class CollisionGuard:
             return False
         approaching, approach = [], 0.0
         for part in self._parts_of[pair]:
-            pose = self._paths.rest.copy()
+            pose = self._paths.trajectories.rest(step.state).copy()
             pose[self._columns[part]] = path.rest[self._columns[part]]
             change = self._clearance.one(pair, pose) - start
             if change < 0.0:

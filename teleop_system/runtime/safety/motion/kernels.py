@@ -45,6 +45,8 @@ SHORTEST = 1e-15
 """Length [s] of a bracket that needs no further search."""
 AT_AIM = 1e-12
 """A joint at rest this near to its aim [rad] is there."""
+ROUNDING = 2e-15
+"""Part of the terms of a sum by which rounding may change it."""
 MOST_ROUNDS = 100
 """Bound of the search, which mostly ends after one round or two."""
 SIXTH = 1.0 / 6.0
@@ -188,7 +190,9 @@ def speeding_up(
         if end < 0.0 or end * end < -kept:
             return step, 0.0  # It still goes the other way.
         x = end
-    total, enough = 0.0, EXACT * jerk * jerk
+    total = 0.0
+    # Of ways that are long, rounding leaves less to be known.
+    enough = max(EXACT * jerk * jerk, ROUNDING * (abs(goal) + abs(acceleration * kept)))
     # Newton's search: after its first step, it never passes the zero of a convex function.
     for _ in range(MOST_ROUNDS):
         squared = max(x * x + kept, 0.0)
@@ -206,6 +210,7 @@ def speeding_up(
         if over < 0.0 and x >= end:
             return step, 0.0
         x = min(x - over / slope, end) if slope > 0.0 else end
+        total = min(math.sqrt(max(x * x + kept, 0.0)), largest) + x
     return min(max(x - acceleration, 0.0) * per_jerk, step), total * per_jerk
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Positions, velocities and accelerations of all joints at one time."""
+"""Positions, velocities and accelerations of all joints at one time, and where braking ends."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,9 @@ Array = NDArray[np.float64]
 
 
 class MotionState:
-    """The motion of all joints at one time; nobody changes it once it is made.
+    """The motion of all joints at one time.
+
+    Nobody changes it once it is made, but for the last two rows, which are filled in on demand.
 
     Args:
         table: Positions [rad] or [m], velocities, accelerations, places of rest, and bounds of
@@ -52,14 +54,16 @@ class MotionState:
 
     @property
     def velocity(self) -> Array:
-        """Velocities in [rad/s] or [m/s], shape (N,)."""
+        """Velocities in [rad/s] or [m/s], shape (N,), read-only."""
         velocity: Array = self.table[1]
+        velocity.setflags(write=False)
         return velocity
 
     @property
     def acceleration(self) -> Array:
-        """Accelerations in [rad/s^2] or [m/s^2], shape (N,)."""
+        """Accelerations in [rad/s^2] or [m/s^2], shape (N,), read-only."""
         acceleration: Array = self.table[2]
+        acceleration.setflags(write=False)
         return acceleration
 
     def is_resting(self, columns: slice = slice(None)) -> bool:

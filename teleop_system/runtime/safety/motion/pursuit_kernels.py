@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How joints follow their commands: the arithmetic behind `Wishes`."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -93,7 +95,8 @@ def pursue(
         aims[1, n] = min(max(place, ranges[4, n]), ranges[5, n])
         start = (motion[0, n], motion[1, n], motion[2, n])
         rest = motion[3, n]
-        if holding[n]:
+        # What leads nowhere is not pursued.
+        if holding[n] or not math.isfinite(place):
             p, v, a = braked_for(start, braking_of(start[1], start[2], each)[0], step, rest)
             is_moving = is_moving or v != 0.0 or a != 0.0
         else:

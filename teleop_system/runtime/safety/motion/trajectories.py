@@ -31,7 +31,7 @@ class Trajectories:
         self._speeds[columns] = velocity
 
     def rest(self, state: MotionState) -> Array:
-        """Return where the joints come to rest if all brake [rad], shape (N,)."""
+        """Return where the joints come to rest if all brake [rad], shape (N,): a view."""
         rest: Array = self.way_to_rest(state)[3]
         return rest
 
@@ -48,7 +48,7 @@ class Trajectories:
         return out
 
     def way_to_rest(self, state: MotionState) -> Array:
-        """Return the table of a state with all of its rows, shape (5, N)."""
+        """Return the table of a state itself, with all of its rows filled in, shape (5, N)."""
         if not state.has_rest:
             kernels.find_rest(state.table, self.limits)
             state.has_rest = True
