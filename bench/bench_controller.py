@@ -40,6 +40,8 @@ ROUNDS = 8
 BUDGET = 2.0
 """Controller and safety together may take this many bare solver ticks."""
 NOISE = {"clean": (0.0, 0.0), "noisy (2 mm, 0.5 deg)": (0.002, np.radians(0.5))}
+HANDS = (TrackerRole.RIGHT_HAND, TrackerRole.LEFT_HAND)
+JUDGED = ("budget", "ok")
 BARE, CONTROLLER, SAFETY = range(3)
 
 
@@ -100,12 +102,17 @@ class CommandPath:
 
 
 def rows(rounds: int = ROUNDS) -> list[dict[str, object]]:
-    """Measure clean and noisy trackers; return a row each, with the ratio and its budget."""
-    return [_row(name, *noise, rounds) for name, noise in NOISE.items()]
+    """Measure clean and noisy trackers; return a row each, with the ratio and its budget.
+
+    A last row, without a budget, is of an operator who wears no tracker at the waist.
+    """
+    measured = [_row(name, _course(*noise), rounds) for name, noise in NOISE.items()]
+    hands = [{role: poses[role] for role in HANDS} for poses in _course(0.0, 0.0)]
+    alone = _row("clean, hands only", hands, rounds)
+    return [*measured, {key: value for key, value in alone.items() if key not in JUDGED}]
 
 
-def _row(name: str, shift: float, turn: float, rounds: int) -> dict[str, object]:
-    course = _course(shift, turn)
+def _row(name: str, course: list[Trackers], rounds: int) -> dict[str, object]:
     path = CommandPath()
     fastest = np.min([path.run(course) for _ in range(rounds + 1)], axis=0)[:, SKIPPED:]
     bare, controller, safety = (float(np.median(times)) for times in fastest)
@@ -144,8 +151,9 @@ def main() -> int:
     table = rows()
     heads: dict[str, object] = {name: name for name in table[0]}
     for row in (heads, *table):
-        print("  ".join(f"{row[name]!s:>{max(len(name), 20)}}" for name in table[0]))
-    return 0 if all(row["ok"] for row in table) else 1
+        cells = [f"{row.get(name, '')!s:>{max(len(name), 20)}}" for name in table[0]]
+        print("  ".join(cells))
+    return 0 if all(row.get("ok", True) for row in table) else 1
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 """From the operator's hands and waist to the joints of the robot's arms and torso."""
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -168,26 +168,47 @@ class ArmController:
         step = dt if 0.0 < dt < 0.5 * period else period
         measured = self._body.check(joints, log)
         wished = engaged if type(engaged) is tuple else _names_of(engaged)
-        if is_timely and measured is not None and self._limbs.go_on(trackers, wished, now, log):
-            return self._move(measured, step, engaged=True)
-        self._see(trackers if is_timely else None, wished, now)
-        is_any_engaged = False
-        for limb in self._limbs:
-            is_engaged = limb.name in wished
-            if is_engaged:
-                is_any_engaged = True
-            else:
-                log.add(Rule.NOT_ENGAGED, limb.name, 0.0, 1.0, Severity.HOLD)
-            if not is_engaged or limb.sample not in USABLE or measured is None:
-                limb.hold(step, log, engaged=is_engaged)
-            elif limb.is_following:
-                limb.follow(now, step, log)
-            elif self._may_begin(limb):
-                self._take_up(limb, trackers, measured, now)
-            else:
-                limb.hold(step, log, engaged=True)
-        self._limbs.settle()
-        return self._move(measured, step, engaged=is_any_engaged)
+        limbs = self._limbs
+        left: Iterable[Limb] = limbs
+        if limbs.is_steady and is_timely and measured is not None:
+            others = limbs.others
+            if others:
+                for limb in others:
+                    self._look(limb, trackers, wished, now)
+                    self._attend(limb, trackers, wished, measured, now, step)
+            if limbs.go_on(trackers, wished, now, log):
+                if others:
+                    limbs.settle_others()
+                return self._move(measured, step, engaged=True)
+            left = limbs.movers
+        self._see(left, trackers if is_timely else None, wished, now)
+        for limb in left:
+            self._attend(limb, trackers, wished, measured, now, step)
+        limbs.settle()
+        is_engaged = any(limb.name in wished for limb in limbs)
+        return self._move(measured, step, engaged=is_engaged)
+
+    def _attend(
+        self,
+        limb: Limb,
+        trackers: Trackers,
+        wished: Collection[str],
+        measured: Array | None,
+        now: float,
+        step: float,
+    ) -> None:
+        """Let a limb follow, hold or begin to follow, whichever it can."""
+        log, is_engaged = self._log, limb.name in wished
+        if not is_engaged:
+            log.add(Rule.NOT_ENGAGED, limb.name, 0.0, 1.0, Severity.HOLD)
+        if not is_engaged or limb.sample not in USABLE or measured is None:
+            limb.hold(step, log, engaged=is_engaged)
+        elif limb.is_following:
+            limb.follow(now, step, log)
+        elif self._may_begin(limb):
+            self._take_up(limb, trackers, measured, now)
+        else:
+            limb.hold(step, log, engaged=True)
 
     def _check_time(self, now: float, dt: float) -> bool:
         """Tell whether time has gone on as it should, and log why not."""
@@ -213,15 +234,17 @@ class ArmController:
             return True
         return False
 
-    def _see(self, trackers: Trackers | None, wished: Collection[str], now: float) -> None:
-        """Let every limb judge its tracker; None where time itself is not to be trusted."""
+    def _see(
+        self,
+        limbs: Iterable[Limb],
+        trackers: Trackers | None,
+        wished: Collection[str],
+        now: float,
+    ) -> None:
+        """Let limbs judge their trackers; None where time itself is not to be trusted."""
         log = self._log
-        for limb in self._limbs:
-            pose = None if trackers is None else trackers.get(limb.role)
-            if trackers is None or (pose is None and limb.name not in wished):
-                limb.ignore()
-            else:
-                limb.see(pose, now, log)
+        for limb in limbs:
+            self._look(limb, trackers, wished, now)
         if self._swap is not None:
             first, second = self._hands
             if first.name not in wished and second.name not in wished:
@@ -229,6 +252,16 @@ class ArmController:
             if self._swap.check(log):
                 first.ignore()
                 second.ignore()
+
+    def _look(
+        self, limb: Limb, trackers: Trackers | None, wished: Collection[str], now: float
+    ) -> None:
+        """Let one limb judge its tracker."""
+        pose = None if trackers is None else trackers.get(limb.role)
+        if trackers is None or (pose is None and limb.name not in wished):
+            limb.ignore()
+        else:
+            limb.see(pose, now, self._log)
 
     def _may_begin(self, limb: Limb) -> bool:
         """Tell whether a limb can begin to follow, and log why not."""

@@ -231,7 +231,7 @@ class Limb:
 
     def report_limits(self, log: CauseLog) -> None:
         """Log what limits the target that `limb_kernels.follow_all` has moved."""
-        outside, away = self._row[kernels.EXCESS :].tolist()
+        outside, away = self._row[kernels.EXCESS : kernels.FOLLOWS].tolist()
         self._limit.report(outside, away, log)
 
     def hold(self, step: float, log: CauseLog, *, engaged: bool) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All limbs of a robot, and the quick way for the ticks in which all of them simply go on."""
+"""All limbs of a robot, and the quick way for the ticks in which they simply go on."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -17,6 +17,8 @@ from teleop_system.robots.description import Chain
 
 Trackers = Mapping[TrackerRole, Pose6D | None]
 
+HANDS = (TrackerRole.RIGHT_HAND, TrackerRole.LEFT_HAND)
+
 
 class LimbGroup:
     """The limbs of one robot, their numbers in one table.
@@ -30,6 +32,9 @@ class LimbGroup:
         states: What each limb does, by name; another object whenever that changes.
         following: Names of those that the operator moves.
         stamps: When the samples that they follow were measured in [s], by name.
+        is_steady: Whether none is catching up or coming to rest, so that `go_on()` can be asked.
+        movers: Those that follow then.
+        others: Those that rest.
     """
 
     def __init__(
@@ -43,13 +48,13 @@ class LimbGroup:
         )
         self._names = tuple(limb.name for limb in self._limbs)
         self._samples = samples = np.zeros((len(chains), kernels.STAMP + 1))
-        self._slots = [
+        self._all_slots = self._slots = [
             (limb.name, limb.role, row) for limb, row in zip(self._limbs, samples, strict=True)
         ]
+        self._aim = body.aim
         self._targets = table[:, kernels.TARGET : kernels.FILTER]
         self._glance = self._limbs[0].gate.glance if self._limbs else np.empty(0)
         self._can_go_on = self._link_carriers()
-        self._is_steady = False
         self.settle()
 
     def __iter__(self) -> Iterator[Limb]:
@@ -65,13 +70,11 @@ class LimbGroup:
     def go_on(
         self, trackers: Trackers, engaged: Collection[str], now: float, log: CauseLog
     ) -> bool:
-        """Let all limbs go on following; False, and nothing has happened, where they cannot.
+        """Let the `movers` go on, after the `others` were told what to do.
 
-        They can if all of them followed in the last tick, and a glance at each tracker's sample
-        tells that there is nothing wrong with it: by far most ticks.
+        False, and nothing has happened, where a glance at a tracker's sample does not tell that
+        there is nothing wrong with it. Only to be asked where `is_steady`.
         """
-        if not self._is_steady:
-            return False
         poses, stamps = [], {}
         for name, role, sample in self._slots:
             pose = trackers.get(role)
@@ -83,25 +86,51 @@ class LimbGroup:
         done = follow_all(self._table, self._samples, self._glance, now)
         if done == UNSURE:
             return False
-        self._poses[:], self.stamps = poses, stamps
+        self._poses[self._first :], self.stamps = poses, stamps
         if done == LIMITED:
-            for limb in self._limbs:
+            for limb in self.movers:
                 limb.report_limits(log)
         return True
 
     def settle(self) -> None:
         """Take note of what the limbs do, after any of them was told to do something."""
-        limbs = self._limbs
+        limbs, names = self._limbs, self._names
         self.states: dict[str, LimbState] = {limb.name: limb.state for limb in limbs}
         following = tuple(limb.name for limb in limbs if limb.is_following)
-        self.following = self._names if following == self._names else following
+        self.following = names if following == names else following
         self.stamps = {limb.name: limb.stamp for limb in limbs if limb.is_following}
         self._aimed = [n for n, limb in enumerate(limbs) if limb.is_aimed]
-        is_all = len(self._aimed) == len(limbs)
-        # The same object from tick to tick, which spares a solver to look at them one by one.
-        self._chains = self._names if is_all else tuple(self._names[n] for n in self._aimed)
-        states = self.states.values()
-        self._is_steady = self._can_go_on and all(s is LimbState.FOLLOWING for s in states)
+        aimed = tuple(names[n] for n in self._aimed)
+        # The same object from tick to tick, which spares comparisons.
+        self._chains = names if aimed == names else aimed
+        self._settle_quick_way()
+
+    def settle_others(self) -> None:
+        """Do the same after `go_on()`, where one of the others has begun to do something else."""
+        if any(self.states[limb.name] is not limb.state for limb in self.others):
+            self.settle()
+
+    def _settle_quick_way(self) -> None:
+        """Find out whether `go_on()` can be tried, and with which limbs."""
+        limbs = self._limbs
+        # Those in front may rest: a torso without a tracker. A hand may not, as only both together
+        # show whether their trackers have been exchanged.
+        self._first = next((n for n, limb in enumerate(limbs) if limb.is_following), len(limbs))
+        self.others, self.movers = limbs[: self._first], limbs[self._first :]
+        self.is_steady = (
+            self._can_go_on
+            and bool(self.movers)
+            and all(limb.is_resting and limb.role not in HANDS for limb in self.others)
+            and all(limb.state is LimbState.FOLLOWING for limb in self.movers)
+        )
+        if self.is_steady:
+            self._slots = self._all_slots[self._first :]
+            self._table[:, kernels.FOLLOWS] = 0.0
+            self._table[self._first :, kernels.FOLLOWS] = 1.0
+            for limb, target in zip(self.others, self._targets, strict=False):
+                # What carries others has to be where the kernel finds it.
+                position, turn = self._aim(limb.name)
+                target[:] = (*position, *turn)
 
     def targets(self, now: float) -> Targets:
         """Return where the end effectors should be at time `now` [s]."""

@@ -40,7 +40,9 @@ row of what carries the sphere, or -1."""
 EXCESS = 85
 """How far the last target was outside the workspace, and from the centre of the sphere if that was
 too far [m], else zero."""
-SIZE = 87
+FOLLOWS = 87
+"""One where `follow_all` moves the limb, zero where it leaves it alone."""
+SIZE = 88
 """Columns of the table."""
 
 UNSURE, FRESH, WAITING = 0, 1, 2
@@ -136,7 +138,7 @@ def limited(
 
 @kernel("i8(f8[:, ::1], f8[:, ::1], f8[::1], f8)")
 def follow_all(table: Array, samples: Array, limits: Array, now: float) -> int:
-    """Move the targets of all limbs on, unless a sample takes a closer look.
+    """Move the targets of the limbs that follow on, unless a sample takes a closer look.
 
     Args:
         table: The limbs, shape (L, SIZE); those that carry others come before them. Left as it
@@ -149,10 +151,12 @@ def follow_all(table: Array, samples: Array, limits: Array, now: float) -> int:
         UNSURE where a sample takes a closer look, else FREE or LIMITED.
     """
     for n in range(table.shape[0]):
-        if glance(table[n], samples[n], limits, now) == UNSURE:
+        if table[n, FOLLOWS] != 0.0 and glance(table[n], samples[n], limits, now) == UNSURE:
             return UNSURE
     done = FREE
     for n in range(table.shape[0]):
+        if table[n, FOLLOWS] == 0.0:
+            continue
         row, sample = table[n], samples[n]
         stamp, last = sample[STAMP], row[FOLLOWED]
         state, terms = row[FILTER:TERMS], row[TERMS:MAPPING]
