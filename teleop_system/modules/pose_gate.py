@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first station of the command path: which samples of a tracker may be acted upon, and why.
-
-`PoseGate` judges one tracker sample by sample; `CauseLog` collects what it, and the controller
-behind it, have to say about one tick.
-"""
+"""The first station of the command path: which samples of a tracker may be acted upon, and why."""
 
 import enum
 import math
@@ -12,45 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from teleop_system.interfaces import Pose6D
-from teleop_system.runtime.causes import Cause, Rule, Severity
+from teleop_system.runtime.cause_log import CauseLog
+from teleop_system.runtime.causes import Rule, Severity
 from teleop_system.utils.validators import require_non_negative, require_positive
 
 UNIT_TOLERANCE = 1e-3
 """How far a quaternion's length may be from one; single precision stays far below."""
-
-
-class CauseLog:
-    """The causes of one tick, each knowing since when it has acted without a break."""
-
-    def __init__(self) -> None:
-        self._since: dict[tuple[Rule, str], float] = {}
-        self._causes: dict[tuple[Rule, str], Cause] = {}
-        self._now = 0.0
-
-    def begin(self, now: float) -> None:
-        """Start the tick at time `now` [s]; a cause not given in the last tick has ended."""
-        if self._causes or self._since:
-            self._since = {key: cause.since for key, cause in self._causes.items()}
-            self._causes = {}
-        self._now = now
-
-    def add(
-        self,
-        rule: Rule,
-        subject: str,
-        value: float,
-        limit: float,
-        severity: Severity = Severity.LIMITED,
-    ) -> None:
-        """Note that a rule acts on a subject; the first cause given for both of them counts."""
-        key = (rule, subject)
-        since = self._since.get(key, self._now)
-        self._causes.setdefault(key, Cause(rule, subject, value, limit, since, severity))
-
-    @property
-    def causes(self) -> tuple[Cause, ...]:
-        """What has been noted since the tick began, in that order."""
-        return tuple(self._causes.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from teleop_system.modules.arm_teleop.config import (
     ArmTeleopConfig,
     LimbConfig,
     SmoothingConfig,
-    WorkspaceBox,
 )
 from teleop_system.modules.arm_teleop.limbs.limb import LimbState
+from teleop_system.utils.workspace_box import WorkspaceBox
 
 __all__ = [
     "ArmController",

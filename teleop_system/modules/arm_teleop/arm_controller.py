@@ -17,10 +17,12 @@ from teleop_system.modules.arm_teleop.limbs.hand_swap import HandSwap
 from teleop_system.modules.arm_teleop.limbs.limb import Limb
 from teleop_system.modules.arm_teleop.limbs.limb_group import LimbGroup
 from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping
-from teleop_system.modules.arm_teleop.spatial import Placement, heading_of, normalized
+from teleop_system.modules.arm_teleop.operator_heading import OperatorHeading
+from teleop_system.modules.arm_teleop.spatial import Placement, normalized
 from teleop_system.modules.arm_teleop.targets import Targets
-from teleop_system.modules.pose_gate import CauseLog, PoseGate, Sample
+from teleop_system.modules.pose_gate import Sample
 from teleop_system.robots.description import RobotDescription
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Rule, Severity
 from teleop_system.utils.transforms import steamvr_to_ros2_position, webxr_to_ros2_quaternion
 
@@ -33,13 +35,6 @@ ROLES = {
 """The tracker that a chain follows, by the chain's kind and side."""
 FRAMES = ("ros", "steamvr", "webxr")
 """Axes that trackers may be given in; orientations are xyzw in all of them."""
-HEADINGS: dict[str, tuple[TrackerRole, ...]] = {
-    "auto": (TrackerRole.WAIST, TrackerRole.HEAD),
-    "waist": (TrackerRole.WAIST,),
-    "head": (TrackerRole.HEAD,),
-    "room": (),
-}
-"""Trackers that are asked in turn what is ahead."""
 SLOW = 5e-4
 """A robot whose joints move more than this in [rad] or [m] a tick has yet to come to rest."""
 FAR = 0.03
@@ -90,6 +85,7 @@ class ArmController:
             if limb.role in (TrackerRole.RIGHT_HAND, TrackerRole.LEFT_HAND)
         )
         self._swap = HandSwap(*self._hands) if len(self._hands) == 2 else None
+        self._heading = OperatorHeading(config)
         self._log = CauseLog()
         self.calibrate(calibration)
         self.reset()
@@ -113,7 +109,7 @@ class ArmController:
             self._swap.forget()
         self._body.rest(None)
         self._now = -math.inf
-        self._heading = 0.0
+        self._heading.reset()
         self._stamps: dict[str, float] = {limb.name: 0.0 for limb in self._limbs}
 
     def calibrate(self, calibration: ArmCalibration | None) -> None:
@@ -288,7 +284,7 @@ class ArmController:
             body.synchronize(limb.name, measured)
         else:
             body.start(measured)
-        heading = self._find_heading(trackers, now)
+        heading = self._heading.find(trackers, now, self._log)
         limb.take_up(body.place(limb.name), heading, self._calibrated(limb), self._log)
 
     def _calibrated(self, limb: Limb) -> LimbMapping | None:
@@ -303,20 +299,6 @@ class ArmController:
             scale=calibration.scale,
             rotation_scale=limb.config.rotation_scale,
         )
-
-    def _find_heading(self, trackers: Trackers, now: float) -> float:
-        """Return the direction in [rad] that is ahead; the last one where no tracker tells."""
-        for role in HEADINGS[self._config.heading]:
-            pose = trackers.get(role)
-            if pose is None or not pose.valid:
-                continue
-            gate = PoseGate(role.value, self._config.gate, Severity.INFO)
-            if gate.check(pose, now, self._log) is Sample.FRESH:
-                self._heading = heading_of(_as_placement(pose)[1])
-                return self._heading
-        if self._config.heading != "room":
-            self._log.add(Rule.LOST, "heading", 0.0, 0.0, Severity.INFO)
-        return self._heading
 
     def _move(self, measured: Array | None, step: float, *, engaged: bool) -> ArmOutput:
         """Take the limbs towards their targets, or let them rest."""

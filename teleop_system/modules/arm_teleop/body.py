@@ -18,8 +18,8 @@ from teleop_system.modules.arm_teleop.body_kernels import BEHIND, IMPLAUSIBLE, c
 from teleop_system.modules.arm_teleop.chain_kinematics import ChainKinematics
 from teleop_system.modules.arm_teleop.spatial import Placement, as_placement, distance
 from teleop_system.modules.arm_teleop.targets import Targets
-from teleop_system.modules.pose_gate import CauseLog
 from teleop_system.robots.description import Chain, RobotDescription
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Rule, Severity
 
 Array = NDArray[np.float64]

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of the arm controller; the file `config/teleop/arm.yaml` says the same."""
 
-import math
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -13,6 +12,7 @@ from teleop_system.utils.validators import (
     require_non_negative,
     require_positive,
 )
+from teleop_system.utils.workspace_box import WorkspaceBox
 
 MAPPINGS = ("relative", "absolute")
 HEADINGS = ("auto", "waist", "head", "room")
@@ -21,24 +21,6 @@ REACTION_TIME = 0.1
 """An arm begins to hold at the latest this long after the last fresh sample, in [s]."""
 SHORTEST_RAMP = 0.8
 """Promised least duration of the ramp after engaging or resuming, in [s]."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorkspaceBox:
-    """A box in the frame of the robot's base that a target is kept in."""
-
-    lower: tuple[float, float, float] = (-1.0, -1.5, 0.0)
-    """Smallest x, y and z in [m]."""
-    upper: tuple[float, float, float] = (1.5, 1.5, 2.2)
-    """Largest x, y and z in [m]."""
-
-    def __post_init__(self) -> None:
-        for name in ("lower", "upper"):
-            corner = getattr(self, name)
-            if len(corner) != 3 or not all(math.isfinite(value) for value in corner):
-                raise ConfigError(f"{name} must be three finite numbers, got {corner}")
-        if not all(low < high for low, high in zip(self.lower, self.upper, strict=True)):
-            raise ConfigError(f"lower must be below upper, got {self.lower} and {self.upper}")
 
 
 @dataclass(frozen=True, slots=True)

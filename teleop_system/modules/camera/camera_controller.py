@@ -12,7 +12,8 @@ from teleop_system.interfaces import Pose6D
 from teleop_system.modules.camera.config import CameraConfig
 from teleop_system.modules.camera.gaze import gaze_angles
 from teleop_system.modules.camera.neck_axis import NeckAxis
-from teleop_system.modules.pose_gate import CauseLog, PoseGate, Sample
+from teleop_system.modules.pose_gate import PoseGate, Sample
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Cause, Rule, Severity
 from teleop_system.utils.filters import OneEuroRotationFilter
 

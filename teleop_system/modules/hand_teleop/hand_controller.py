@@ -18,8 +18,9 @@ from teleop_system.modules.hand_teleop.dg5f import Array
 from teleop_system.modules.hand_teleop.hand_gate import HandGate
 from teleop_system.modules.hand_teleop.hand_kinds import create_kind
 from teleop_system.modules.hand_teleop.retargeting import FingertipBatch
-from teleop_system.modules.pose_gate import FRESH, CauseLog, Sample
+from teleop_system.modules.pose_gate import FRESH, Sample
 from teleop_system.robots.description import Hand
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Cause, Rule, Severity
 from teleop_system.utils._arrays import Component
 from teleop_system.utils.filters import OneEuroFilter

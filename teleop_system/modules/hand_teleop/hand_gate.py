@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.interfaces.master_device import HAND_JOINT_COUNT, HAND_SIDES, HandJointState
-from teleop_system.modules.pose_gate import FRESH, CauseLog, Sample
+from teleop_system.modules.pose_gate import FRESH, Sample
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Cause, Rule, Severity
 
 LARGEST_ANGLE = math.pi

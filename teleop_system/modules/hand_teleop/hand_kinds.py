@@ -17,8 +17,8 @@ from teleop_system.modules.hand_teleop.dg5f import MIRROR, Array, joint_names
 from teleop_system.modules.hand_teleop.finger_clearance import pair_name
 from teleop_system.modules.hand_teleop.finger_guard import FingerGuard
 from teleop_system.modules.hand_teleop.retargeting import create_retargeter
-from teleop_system.modules.pose_gate import CauseLog
 from teleop_system.robots.description import Hand
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Rule
 from teleop_system.utils._arrays import Component
 from teleop_system.utils.rate_limiter import RateLimiter

@@ -8,7 +8,8 @@ from teleop_system.interfaces import Pose6D, VelocityCommand
 from teleop_system.modules.locomotion.base_slew import BaseSlew
 from teleop_system.modules.locomotion.config import LocomotionConfig
 from teleop_system.modules.locomotion.gait_detector import GaitDetector, GaitEstimate
-from teleop_system.modules.pose_gate import CauseLog, PoseGate, Sample
+from teleop_system.modules.pose_gate import PoseGate, Sample
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Cause, Rule, Severity
 
 SMALLEST_STANCE = -0.08

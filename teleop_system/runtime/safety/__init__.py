@@ -9,13 +9,13 @@ from teleop_system.runtime.safety.config import (
     BaseSafetyConfig,
     CollisionSafetyConfig,
     SafetyConfig,
-    WorkspaceBox,
 )
 from teleop_system.runtime.safety.input_gate import AngleGate, PoseGate, TrackerGates
 from teleop_system.runtime.safety.manager import SafetyManager
 from teleop_system.runtime.safety.parts import Part, RobotParts
 from teleop_system.runtime.safety.sample_gate import InputGateConfig
 from teleop_system.runtime.safety.values import JointReport, PartCommand, SafetyOutput
+from teleop_system.utils.workspace_box import WorkspaceBox
 
 __all__ = [
     "AngleGate",

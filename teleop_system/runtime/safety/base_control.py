@@ -6,8 +6,8 @@ import numpy as np
 from teleop_system.exceptions import ConfigError
 from teleop_system.interfaces import VelocityCommand
 from teleop_system.robots.description import Base
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.safety.base_limiter import BaseLimiter
-from teleop_system.runtime.safety.cause_log import CauseLog
 from teleop_system.runtime.safety.config import STANDSTILL_TIME, SafetyConfig
 from teleop_system.runtime.safety.part_control import PartControl, Reason
 from teleop_system.runtime.safety.parts import BASE, Part

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from teleop_system.robots.description import Base
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Rule
-from teleop_system.runtime.safety.cause_log import CauseLog
 from teleop_system.runtime.safety.config import BaseSafetyConfig
 from teleop_system.runtime.safety.parts import BASE
 

@@ -6,8 +6,8 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Rule, Severity
-from teleop_system.runtime.safety.cause_log import CauseLog
 from teleop_system.runtime.safety.command_check import CommandCheck, Fault
 from teleop_system.runtime.safety.config import SafetyConfig
 from teleop_system.runtime.safety.parts import Part

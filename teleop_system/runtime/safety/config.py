@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of the safety manager; the file `config/safety/default.yaml` says the same."""
 
-import math
 from dataclasses import dataclass, field
 
 from teleop_system.exceptions import ConfigError
@@ -10,6 +9,7 @@ from teleop_system.utils.validators import (
     require_non_negative,
     require_positive,
 )
+from teleop_system.utils.workspace_box import WorkspaceBox
 
 REACTION_TIME = 0.1
 """A hold or a ramp begins at the latest this long after the last fresh sample, in [s]."""
@@ -74,24 +74,6 @@ class BaseSafetyConfig:
         ):
             if getattr(self, jerk) > getattr(self, other):
                 raise ConfigError(f"{jerk} must not exceed {other}, got {getattr(self, jerk)}")
-
-
-@dataclass(frozen=True, slots=True)
-class WorkspaceBox:
-    """A box in the frame of the robot's root link that an end effector must not leave."""
-
-    lower: tuple[float, float, float] = (-1.0, -1.5, 0.0)
-    """Smallest x, y and z in [m]."""
-    upper: tuple[float, float, float] = (1.5, 1.5, 2.2)
-    """Largest x, y and z in [m]."""
-
-    def __post_init__(self) -> None:
-        for name in ("lower", "upper"):
-            corner = getattr(self, name)
-            if len(corner) != 3 or not all(math.isfinite(value) for value in corner):
-                raise ConfigError(f"{name} must be three finite numbers, got {corner}")
-        if not all(low < high for low, high in zip(self.lower, self.upper, strict=True)):
-            raise ConfigError(f"lower must be below upper, got {self.lower} and {self.upper}")
 
 
 @dataclass(frozen=True, slots=True)

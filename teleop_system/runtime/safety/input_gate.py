@@ -10,8 +10,8 @@ from typing_extensions import override
 from teleop_system.exceptions import InvalidHandStateError, InvalidPoseError
 from teleop_system.interfaces import HandJointState, Pose6D, TrackerRole
 from teleop_system.interfaces.master_device import HAND_JOINT_COUNT
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Cause, Rule, Severity
-from teleop_system.runtime.safety.cause_log import CauseLog
 from teleop_system.runtime.safety.sample_gate import InputGateConfig, SampleGate
 from teleop_system.utils.transforms import quat_distance
 

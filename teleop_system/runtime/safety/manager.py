@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from teleop_system.exceptions import InvalidJointStateError
 from teleop_system.interfaces import VelocityCommand
 from teleop_system.robots.description import RobotDescription
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Rule, Severity
 from teleop_system.runtime.overruns import OverrunMonitor
 from teleop_system.runtime.safety.base_control import BaseControl
-from teleop_system.runtime.safety.cause_log import CauseLog
 from teleop_system.runtime.safety.config import STANDSTILL_TIME, SafetyConfig
 from teleop_system.runtime.safety.guards.guards import Guards
 from teleop_system.runtime.safety.motion.limit_report import LimitReport

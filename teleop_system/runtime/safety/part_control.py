@@ -3,8 +3,8 @@
 
 from dataclasses import dataclass
 
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Rule, Severity
-from teleop_system.runtime.safety.cause_log import CauseLog
 from teleop_system.runtime.safety.command_stream import CommandStream
 from teleop_system.runtime.safety.config import SafetyConfig
 from teleop_system.runtime.safety.parts import Part

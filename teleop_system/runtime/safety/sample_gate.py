@@ -5,8 +5,8 @@ import abc
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Rule, Severity
-from teleop_system.runtime.safety.cause_log import CauseLog
 from teleop_system.utils.validators import require_non_negative, require_positive
 
 

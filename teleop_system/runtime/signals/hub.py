@@ -18,7 +18,7 @@ from teleop_system.exceptions import (
     suggestion,
 )
 from teleop_system.interfaces import IHandInput, IMasterTracker, IReplayDevice
-from teleop_system.modules.pose_gate import CauseLog
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Cause, Rule, Severity
 from teleop_system.runtime.signals.catalogue import SIGNALS, OperatorSample, Signal
 from teleop_system.runtime.signals.config import DriverSettings, HardwareSettings

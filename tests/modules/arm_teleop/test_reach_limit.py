@@ -4,11 +4,11 @@ import math
 import numpy as np
 import pytest
 
+from teleop_system.modules.arm_teleop import LimbConfig, WorkspaceBox
 from teleop_system.modules.arm_teleop.chain_kinematics import Reach
-from teleop_system.modules.arm_teleop.config import LimbConfig, WorkspaceBox
 from teleop_system.modules.arm_teleop.limbs.reach_limit import ReachLimit
 from teleop_system.modules.arm_teleop.spatial import IDENTITY, Placement, Vector
-from teleop_system.modules.pose_gate import CauseLog
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Rule
 
 REACH = Reach((0.0, 0.2, 0.1), 0.5, "torso")

@@ -4,9 +4,9 @@
 import numpy as np
 import pytest
 
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Rule
 from teleop_system.runtime.safety.base_limiter import BaseLimiter
-from teleop_system.runtime.safety.cause_log import CauseLog
 from tests.runtime.safety.fuzz import base_oracle_of
 from tests.runtime.safety.rig import Rig, subjects_of
 

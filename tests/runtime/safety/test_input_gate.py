@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from teleop_system.interfaces import HandJointState, Pose6D, TrackerRole
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Rule
-from teleop_system.runtime.safety.cause_log import CauseLog
 from teleop_system.runtime.safety.input_gate import AngleGate, PoseGate, TrackerGates
 from teleop_system.runtime.safety.sample_gate import InputGateConfig
 

@@ -6,7 +6,8 @@ import math
 from teleop_system.interfaces import Pose6D
 from teleop_system.modules.arm_teleop.limbs.limb import Limb
 from teleop_system.modules.arm_teleop.limbs.tracker_gate import LEAP
-from teleop_system.modules.pose_gate import CauseLog, Sample
+from teleop_system.modules.pose_gate import Sample
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Rule, Severity
 
 

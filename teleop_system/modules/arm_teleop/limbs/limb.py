@@ -28,8 +28,9 @@ from teleop_system.modules.arm_teleop.spatial import (
     blend,
     distance,
 )
-from teleop_system.modules.pose_gate import FRESH, CauseLog, Sample
+from teleop_system.modules.pose_gate import FRESH, Sample
 from teleop_system.robots.description import Chain
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Rule
 
 Array = NDArray[np.float64]

@@ -11,7 +11,7 @@ from teleop_system.modules.arm_teleop.chain_kinematics import Reach
 from teleop_system.modules.arm_teleop.config import LimbConfig
 from teleop_system.modules.arm_teleop.limbs import limb_kernels as kernels
 from teleop_system.modules.arm_teleop.spatial import ORIGIN, Placement
-from teleop_system.modules.pose_gate import CauseLog
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Rule
 
 

@@ -10,7 +10,8 @@ from typing_extensions import override
 from teleop_system.interfaces import Pose6D
 from teleop_system.modules.arm_teleop.limbs import limb_kernels as kernels
 from teleop_system.modules.arm_teleop.spatial import ORIGIN, Quaternion, Vector
-from teleop_system.modules.pose_gate import CauseLog, GateLimits, PoseGate, Sample
+from teleop_system.modules.pose_gate import GateLimits, PoseGate, Sample
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Rule, Severity
 
 Array = NDArray[np.float64]

@@ -11,8 +11,8 @@ that approach and in no others. Moving away is never hindered.
 import numpy as np
 from numpy.typing import NDArray
 
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Rule, Severity
-from teleop_system.runtime.safety.cause_log import CauseLog
 from teleop_system.runtime.safety.config import CollisionSafetyConfig
 from teleop_system.runtime.safety.guards.braking_path import BrakingPath, BrakingPaths
 from teleop_system.runtime.safety.motion.motion_state import MotionState

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from teleop_system.exceptions import MissingExtraError, UnknownNameError
 from teleop_system.robots.description import RobotDescription
-from teleop_system.runtime.safety.cause_log import CauseLog
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.safety.config import SafetyConfig
 from teleop_system.runtime.safety.motion.motion_state import MotionState
 from teleop_system.runtime.safety.motion.step import Step

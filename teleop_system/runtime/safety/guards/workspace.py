@@ -6,14 +6,14 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Rule, Severity
-from teleop_system.runtime.safety.cause_log import CauseLog
-from teleop_system.runtime.safety.config import WorkspaceBox
 from teleop_system.runtime.safety.motion.motion_state import MotionState
 from teleop_system.runtime.safety.motion.step import Step
 from teleop_system.runtime.safety.motion.trajectories import Trajectories
 from teleop_system.runtime.safety.parts import RobotParts
 from teleop_system.solvers.clearance import Clearance
+from teleop_system.utils.workspace_box import WorkspaceBox
 
 Array = NDArray[np.float64]
 

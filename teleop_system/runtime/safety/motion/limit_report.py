@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.robots.description import JointLimits, RobotDescription
+from teleop_system.runtime.cause_log import CauseLog
 from teleop_system.runtime.causes import Rule
-from teleop_system.runtime.safety.cause_log import CauseLog
 from teleop_system.runtime.safety.motion.motion_state import MotionState
 from teleop_system.runtime.safety.motion.step import Step
 from teleop_system.runtime.safety.motion.wishes import Wishes
