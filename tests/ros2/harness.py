@@ -152,6 +152,13 @@ class Ear:
         """The newest message."""
         return self.messages[-1]
 
+    def still(self) -> "Ear":
+        """Return what has come so far; more goes on coming, from another thread."""
+        copy = Ear()
+        copy.times = self.times.copy()
+        copy.messages = self.messages[: len(copy.times)]
+        return copy
+
     def clear(self) -> None:
         """Forget what came."""
         self.times.clear()
