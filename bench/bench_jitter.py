@@ -17,6 +17,7 @@ import numpy as np
 from loop_rate_limiters import RateLimiter
 from numpy.typing import NDArray
 
+from bench.intervals import ratio_interval
 from teleop_system.runtime.clocks import PreciseClock
 from teleop_system.runtime.scheduler import SPIN_SHARE, Scheduler
 from teleop_system.runtime.thread_priority import prompt_thread
@@ -63,22 +64,11 @@ def _row(loop: Loop, jitter: dict[Loop, NDArray[np.float64]], cpu: float) -> dic
     if name == OURS:
         peer = jitter[PEER, realtime]
         ratio = float(p99 / np.percentile(peer, 99.0))
-        low, high = _interval(jitter[loop], peer)
+        low, high = ratio_interval(jitter[loop], peer)
         row |= {"ratio": round(ratio, 3), "interval": f"{low:.2f} to {high:.2f}"}
         if not realtime:
             row |= {"budget": 1.0, "ok": ratio <= 1.0}
     return row
-
-
-def _interval(own: NDArray[np.float64], peer: NDArray[np.float64]) -> tuple[float, float]:
-    # Rounds are drawn, not ticks: what disturbs a machine lasts longer than a tick.
-    rng = np.random.default_rng(0)
-    ratios = []
-    for _ in range(500):
-        drawn = rng.integers(len(own), size=len(own))
-        ratios.append(np.percentile(own[drawn], 99.0) / np.percentile(peer[drawn], 99.0))
-    low, high = np.percentile(ratios, (5.0, 95.0))
-    return float(low), float(high)
 
 
 def _scheduler(realtime: bool) -> Pace:

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.intervals import ratio_interval
 from teleop_system.robots import load_robot
 from teleop_system.runtime.session.build import build_session, is_time_simulated, make_simulator
 from teleop_system.runtime.session.runner import SessionRunner
@@ -35,7 +36,7 @@ def rows(seconds: float = SECONDS) -> list[dict[str, object]]:
     blocks = periods[: 2 * TURN * turns].reshape(turns, 2, TURN)
     recorded, plain = blocks[:, 0], blocks[:, 1]
     ratio = float(np.percentile(recorded, 99.0) / np.percentile(plain, 99.0))
-    low, high = _interval(recorded, plain)
+    low, high = ratio_interval(recorded, plain)
     verdict = {
         "ratio": round(ratio, 4),
         "interval": f"{low:.3f} to {high:.3f}",
@@ -87,14 +88,3 @@ def _row(name: str, periods: Array) -> dict[str, object]:
         "p50 of the period [ms]": round(1e3 * float(p50), 3),
         "p99 of the period [ms]": round(1e3 * float(p99), 3),
     }
-
-
-def _interval(recorded: Array, plain: Array) -> tuple[float, float]:
-    # Turns are drawn, not ticks: what disturbs a machine lasts longer than a tick.
-    rng = np.random.default_rng(0)
-    ratios = []
-    for _ in range(500):
-        drawn = rng.integers(len(plain), size=len(plain))
-        ratios.append(np.percentile(recorded[drawn], 99.0) / np.percentile(plain[drawn], 99.0))
-    low, high = np.percentile(ratios, (5.0, 95.0))
-    return float(low), float(high)

@@ -15,7 +15,7 @@ from teleop_system.modules.arm_teleop.body import Array, Body
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
 from teleop_system.modules.arm_teleop.limbs.hand_swap import HandSwap
 from teleop_system.modules.arm_teleop.limbs.limb import Limb
-from teleop_system.modules.arm_teleop.limbs.limb_group import LimbGroup
+from teleop_system.modules.arm_teleop.limbs.limb_group import HANDS, LimbGroup, Trackers
 from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping
 from teleop_system.modules.arm_teleop.operator_heading import OperatorHeading
 from teleop_system.modules.arm_teleop.spatial import Placement, normalized
@@ -41,8 +41,6 @@ FAR = 0.03
 """A hand further than this in [m] from its target cannot get there: limits of joints, the robot's
 own body or another hand are in its way."""
 USABLE = (Sample.FRESH, Sample.WAITING)
-
-Trackers = Mapping[TrackerRole, Pose6D | None]
 
 
 class ArmController:
@@ -79,11 +77,7 @@ class ArmController:
         followed = [c for c in self._body.chains.values() if (c.kind, c.side) in ROLES]
         chains = [(chain, ROLES[chain.kind, chain.side]) for chain in followed]
         self._limbs = LimbGroup(chains, config, self._body)
-        self._hands = tuple(
-            limb
-            for limb in self._limbs
-            if limb.role in (TrackerRole.RIGHT_HAND, TrackerRole.LEFT_HAND)
-        )
+        self._hands = tuple(limb for limb in self._limbs if limb.role in HANDS)
         self._swap = HandSwap(*self._hands) if len(self._hands) == 2 else None
         self._heading = OperatorHeading(config)
         self._log = CauseLog()

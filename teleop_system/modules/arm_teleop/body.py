@@ -285,10 +285,9 @@ class Body:
 
     def _is_sound(self, positions: Array, log: CauseLog) -> bool:
         """Tell whether a solver that nobody knows gives what it should, and log why not."""
-        size = len(self.names)
-        if positions.shape != (size,):
-            found = float(positions.size)
-            log.add(Rule.WRONG_SHAPE, "solver", found, float(size), Severity.HOLD)
+        if positions.shape != self._shape:
+            found, size = float(positions.size), float(len(self.names))
+            log.add(Rule.WRONG_SHAPE, "solver", found, size, Severity.HOLD)
         elif not np.isfinite(positions).all():
             log.add(Rule.NON_FINITE, "solver", 0.0, 0.0, Severity.HOLD)
         else:

@@ -104,6 +104,7 @@ class CommandStream:
             and now - stamp <= self._stale
             and isfinite(sum(given.tolist()))
         ):
+            # As `_accept` does, which is spared a call: this runs for every part in every cycle.
             self._last, self._repeats = command, 0
             self.stamp = stamp
             self.fresh_at = stamp if stamp < now else now

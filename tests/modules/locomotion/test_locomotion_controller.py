@@ -14,6 +14,7 @@ from teleop_system.modules.locomotion.locomotion_controller import (
     LocomotionOutput,
 )
 from teleop_system.runtime.causes import Rule, Severity
+from tests.modules.locomotion.drive import DT, drive, is_zero
 from tests.modules.locomotion.operators import (
     HALF_STANCE,
     Operator,
@@ -24,28 +25,11 @@ from tests.modules.locomotion.operators import (
     walking,
 )
 
-DT = 0.02
 CONFIG = LocomotionConfig()
-
-
-def drive(
-    controller: LocomotionController, operator: Operator, start: float, stop: float
-) -> list[LocomotionOutput]:
-    """Return the output of every tick from `start` to `stop` [s] of an operator."""
-    ticks = range(round(start / DT) + 1, round(stop / DT) + 1)
-    return [
-        controller.update(*operator(tick * DT).poses(tick * DT), now=tick * DT, dt=DT)
-        for tick in ticks
-    ]
 
 
 def rules(output: LocomotionOutput) -> set[Rule]:
     return {cause.rule for cause in output.causes}
-
-
-def is_zero(output: LocomotionOutput) -> bool:
-    command = output.command
-    return (command.linear_x, command.linear_y, command.angular_z) == (0.0, 0.0, 0.0)
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from teleop_system.modules.locomotion.locomotion_controller import (
 )
 from teleop_system.runtime.causes import Rule, Severity
 from teleop_system.settings import load_settings
+from tests.modules.locomotion.drive import DT, drive, is_zero
 from tests.modules.locomotion.operators import Operator, Stance, standing, stepping, walking
 
-DT = 0.02
 LIVE = LocomotionConfig()
 RECORDED = LocomotionConfig(check_sides=False)
 FULL_STOP = 0.5
@@ -51,26 +51,10 @@ def crossed(operator: Operator, by: float = 0.3) -> Operator:
     return dancing
 
 
-def drive(
-    controller: LocomotionController, operator: Operator, start: float, stop: float
-) -> list[LocomotionOutput]:
-    """Return the outputs from `start` to `stop` [s] of an operator."""
-    ticks = range(round(start / DT) + 1, round(stop / DT) + 1)
-    return [
-        controller.update(*operator(tick * DT).poses(tick * DT), now=tick * DT, dt=DT)
-        for tick in ticks
-    ]
-
-
 def is_swapped(output: LocomotionOutput) -> bool:
     found = [cause for cause in output.causes if cause.rule is Rule.SWAPPED]
     assert all(cause.severity is Severity.HOLD for cause in found)
     return bool(found)
-
-
-def is_zero(output: LocomotionOutput) -> bool:
-    command = output.command
-    return (command.linear_x, command.linear_y, command.angular_z) == (0.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("yaw", [0.0, 1.0, math.pi, -2.0])

@@ -18,6 +18,7 @@ from teleop_system.runtime.cause_log import CauseLog
 Trackers = Mapping[TrackerRole, Pose6D | None]
 
 HANDS = (TrackerRole.RIGHT_HAND, TrackerRole.LEFT_HAND)
+"""Trackers that may be exchanged for each other."""
 
 
 class LimbGroup:
