@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from teleop_system.interfaces import Pose6D, TrackerRole
 from teleop_system.modules.arm_teleop import ArmController, ArmTeleopConfig
 from teleop_system.robots import load_robot
-from teleop_system.runtime.safety import PartCommand, SafetyManager
-from teleop_system.runtime.session.arm_module import solver_for
+from teleop_system.safety import PartCommand, SafetyManager
+from teleop_system.session.arm_module import solver_for
 from teleop_system.settings import load_settings
 from teleop_system.simulators.simulated_tracker import SimulatedTracker
 from teleop_system.utils.transforms import quat_exp, quat_multiply

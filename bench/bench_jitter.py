@@ -18,9 +18,9 @@ from loop_rate_limiters import RateLimiter
 from numpy.typing import NDArray
 
 from bench.intervals import ratio_interval
-from teleop_system.runtime.clocks import PreciseClock
-from teleop_system.runtime.scheduler import SPIN_SHARE, Scheduler
-from teleop_system.runtime.thread_priority import prompt_thread
+from teleop_system.timing.clocks import PreciseClock
+from teleop_system.timing.scheduler import SPIN_SHARE, Scheduler
+from teleop_system.timing.thread_priority import prompt_thread
 
 RATE = 100.0
 TURN_SECONDS = 1.5

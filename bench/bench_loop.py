@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from teleop_system.interfaces import ISimulator
-from teleop_system.runtime.causes import Cause
-from teleop_system.runtime.session.build import build_session, make_simulator
-from teleop_system.runtime.session.session import TeleopSession
-from teleop_system.runtime.signals import ISignalSource, Samples
-from teleop_system.runtime.signals.recording import InputRecording
-from teleop_system.runtime.timing import StageTimer
+from teleop_system.interfaces.causes import Cause
+from teleop_system.session.build import build_session, make_simulator
+from teleop_system.session.session import TeleopSession
+from teleop_system.session.signals import ISignalSource, Samples
+from teleop_system.session.signals.recording import InputRecording
 from teleop_system.settings import TeleopSettings, load_settings
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
+from teleop_system.timing.stage_timer import StageTimer
 
 Array = NDArray[np.float64]
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from bench.intervals import ratio_interval
 from teleop_system.robots import load_robot
-from teleop_system.runtime.session.build import build_session, is_time_simulated, make_simulator
-from teleop_system.runtime.session.runner import SessionRunner
-from teleop_system.runtime.session.status import StatusReporter
+from teleop_system.session.build import build_session, is_time_simulated, make_simulator
+from teleop_system.session.runner import SessionRunner
+from teleop_system.session.status import StatusReporter
 from teleop_system.tools.replay.replay import replay_settings
 
 SECONDS = 150.0

@@ -33,8 +33,8 @@ from teleop_system.robots import load_robot
 from teleop_system.ros2.cdr import JointStateCodec, StampedCodec
 from teleop_system.ros2.executor import LeanExecutor
 from teleop_system.ros2.status import ROBOT, StatusReport, to_message
-from teleop_system.runtime.safety import RobotParts
-from teleop_system.runtime.session.build import make_module
+from teleop_system.safety import RobotParts
+from teleop_system.session.build import make_module
 from teleop_system.settings import load_settings
 from teleop_system.simulators.simulated_tracker import SimulatedTracker
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile

@@ -6,16 +6,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from teleop_system.exceptions import ConfigError
+from teleop_system.devices.config import HardwareSettings
+from teleop_system.exceptions import ConfigError, suggestion
 from teleop_system.mocap.config import MocapConfig
+from teleop_system.modules import MODULES
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
 from teleop_system.modules.camera.config import CameraConfig
 from teleop_system.modules.camera.streaming.config import StreamingConfig
 from teleop_system.modules.hand_teleop.config import HandTeleopConfig
 from teleop_system.modules.locomotion.config import LocomotionConfig
-from teleop_system.runtime.safety.config import SafetyConfig
-from teleop_system.runtime.session.config import SessionConfig
-from teleop_system.runtime.signals.config import HardwareSettings
+from teleop_system.robot_side.config import RobotSideConfig
+from teleop_system.safety.config import SafetyConfig
 from teleop_system.utils.config_loader import compose_config
 from teleop_system.utils.paths import config_dir
 from teleop_system.utils.validators import (
@@ -175,6 +176,36 @@ class OperatorSettings:
             require_in_range(self, "amplitude", 0.0, 1.0, unit="m")
         if self.frequency is not None:
             require_in_range(self, "frequency", 0.01, 5.0, unit="Hz")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionConfig(RobotSideConfig):
+    """What runs, where, and what is recorded."""
+
+    mode: Literal["simulation", "hardware"] = "simulation"
+    """Drive a simulated robot, or the real one."""
+    modules: tuple[str, ...] = MODULES
+    """Controllers to run; those that the robot has no parts for are left out."""
+    time: Literal["auto", "simulated", "wall"] = "auto"
+    """Whose time counts: the simulation's, the wall's, or the simulation's where all devices can
+    keep to it."""
+    auto_engage: bool = True
+    """Take control as soon as the robot is ready, for operators who cannot ask for it."""
+    runs: Path = Path("runs")
+    """Folder in which every run gets its own."""
+    record: bool = True
+    """Whether to keep inputs, commands and states of every tick, and to write a report."""
+    record_minutes: float = 30.0
+    """Time of which every tick is kept; of longer runs the beginning is dropped."""
+
+    def __post_init__(self) -> None:
+        RobotSideConfig.__post_init__(self)
+        if not self.modules:
+            raise ConfigError(f"modules must name some of {', '.join(MODULES)}, got none")
+        for module in self.modules:
+            if module not in MODULES:
+                raise ConfigError(f"modules cannot be {module!r}{suggestion(module, MODULES)}")
+        require_in_range(self, "record_minutes", 0.1, 1440.0, unit="min")
 
 
 @dataclass(frozen=True, slots=True)

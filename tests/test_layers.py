@@ -18,13 +18,21 @@ LONGEST_FILE = 400
 
 # From the bottom upwards; a part imports itself and what stands in lines before its own.
 LAYERS = (
-    ("__init__", "exceptions", "utils"),
+    ("__init__", "exceptions"),
+    ("utils",),
     ("interfaces",),
     ("registry", "testing"),
     ("robots",),
-    ("devices", "simulators", "solvers", "mocap", "calibration"),
-    ("modules", "runtime"),
+    ("calibration", "solvers"),
+    ("simulators",),
+    ("mocap",),
+    ("devices",),
+    ("timing",),
+    ("safety",),
+    ("robot_side",),
+    ("modules",),
     ("settings",),
+    ("session",),
     ("ros2",),
     ("stacks", "gui", "tools"),
     ("cli",),
@@ -39,18 +47,6 @@ WIRING = (
     "devices/realsense_camera.py",
     "mocap/bvh_replay_publisher.py",
 )
-# Controllers use the shared parts of the runtime, and its sessions run the controllers; settings
-# are made of the configurations of both, and sessions are built from settings.
-NEIGHBOURS = {
-    frozenset({"modules", "runtime"}),
-    frozenset({"runtime", "settings"}),
-    frozenset({"exceptions", "utils"}),
-    # A recorded person has the hands and wears the trackers of the simulated one.
-    frozenset({"mocap", "simulators"}),
-    # A recording that is known in advance is planned for the robot that follows it.
-    frozenset({"mocap", "solvers"}),
-}
-
 ANYWHERE = ("numpy", "typing_extensions")
 # Where a library may be imported, as patterns of paths within the package.
 PLACES = {
@@ -68,10 +64,10 @@ PLACES = {
     "omegaconf": ("utils/*",),
     "yaml": ("utils/*", "robots/*", "cli/*"),
     "typer": ("cli/*",),
-    "rich": ("cli/*", "stacks/*", "tools/*", "utils/*", "runtime/*"),
+    "rich": ("cli/*", "stacks/*", "tools/*", "utils/*", "session/*"),
     "PIL": ("tools/*",),
     "imageio_ffmpeg": ("tools/*",),
-    "matplotlib": ("tools/*", "runtime/*"),
+    "matplotlib": ("tools/*", "session/*"),
     "lz4": ("modules/camera/*",),
     "simplejpeg": ("modules/camera/*",),
     "websockets": ("modules/camera/*",),
@@ -142,7 +138,7 @@ def imported_part(module: str) -> str:
 
 def points_downwards(item: Import) -> bool:
     importer, imported = item.importer, imported_part(item.module)
-    if importer == imported or frozenset({importer, imported}) in NEIGHBOURS:
+    if importer == imported:
         return True
     return imported == "__init__" or layer(imported) < layer(importer)
 
@@ -231,8 +227,8 @@ def test_no_file_is_too_long_to_read_at_once() -> None:
         ("solvers/dls_solver.py", "teleop_system.simulators.mujoco_sim"),
         ("utils/paths.py", "teleop_system.interfaces"),
         ("robots/mjcf.py", "teleop_system.cli.main"),
-        ("runtime/slaves.py", "teleop_system.ros2.cdr"),
-        ("runtime/slaves.py", "teleop_system.simulators.mujoco_ros2_bridge"),
+        ("simulators/simulated_robot.py", "teleop_system.ros2.cdr"),
+        ("simulators/simulated_robot.py", "teleop_system.simulators.mujoco_ros2_bridge"),
     ],
 )
 def test_an_import_that_points_upwards_would_be_found(path: str, module: str) -> None:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from teleop_system.runtime.session.status import SessionStatus
-    from teleop_system.runtime.signals import SignalPlan
+    from teleop_system.session.signals import SignalPlan
+    from teleop_system.session.status import SessionStatus
     from teleop_system.tools.teleop_run import TeleopResult
 
 MILLI = 1e3
@@ -67,7 +67,7 @@ def run_session_command(
     from rich.live import Live
     from rich.text import Text
 
-    from teleop_system.runtime.engagement_table import EngagementState
+    from teleop_system.robot_side.engagement_table import EngagementState
     from teleop_system.settings import load_settings
     from teleop_system.tools.teleop_run import run_teleop
 

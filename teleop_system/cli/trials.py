@@ -10,7 +10,7 @@ from teleop_system.cli.output import console, short_path
 from teleop_system.exceptions import TeleopError
 
 if TYPE_CHECKING:
-    from teleop_system.runtime.session.runner import StatusCallback
+    from teleop_system.session.runner import StatusCallback
     from teleop_system.tools.trials import Trial, Verdict
 
     Run = Callable[[StatusCallback], tuple[Trial, list[Verdict]]]

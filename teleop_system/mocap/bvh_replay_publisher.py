@@ -26,7 +26,7 @@ from teleop_system.modules.hand_teleop.ros2_adapters import GlovePublisher
 from teleop_system.ros2.simulated_operator import Source
 from teleop_system.ros2.status import StatusListener, StatusReport
 from teleop_system.ros2.teleop_node import TeleopNode, run_node
-from teleop_system.runtime.robot_fit import fitted
+from teleop_system.session.robot_proportions import fitted
 from teleop_system.utils.ros2_helpers import TopicNames
 
 RATE = 100.0

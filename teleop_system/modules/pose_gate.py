@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from teleop_system.interfaces import Pose6D
-from teleop_system.runtime.cause_log import CauseLog
-from teleop_system.runtime.causes import Rule, Severity
+from teleop_system.interfaces.causes import Rule, Severity
+from teleop_system.safety.cause_log import CauseLog
 from teleop_system.utils.validators import require_non_negative, require_positive
 
 UNIT_TOLERANCE = 1e-3

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from typing_extensions import override
 
+from teleop_system.interfaces.causes import Cause, Rule
 from teleop_system.robots import RobotDescription, load_robot
 from teleop_system.ros2.joint_topics import JointWriter
 from teleop_system.ros2.module_stats import ModuleStats
@@ -20,14 +21,13 @@ from teleop_system.ros2.robot_link import RobotLink, Targets
 from teleop_system.ros2.sample_topic import SampleTopic
 from teleop_system.ros2.status import StatusReport, cause_values, level_of
 from teleop_system.ros2.teleop_node import TeleopNode
-from teleop_system.runtime.causes import Cause, Rule
-from teleop_system.runtime.safety import RobotParts
-from teleop_system.runtime.session.build import make_module
-from teleop_system.runtime.session.modules import ModuleOutput, TeleopModule
-from teleop_system.runtime.signals import Samples
-from teleop_system.runtime.signals.needs import signal_needs
-from teleop_system.runtime.tick_gate import TickGate
+from teleop_system.safety import RobotParts
+from teleop_system.session.build import make_module
+from teleop_system.session.modules import ModuleOutput, TeleopModule
+from teleop_system.session.signals import Samples
+from teleop_system.session.signals.needs import signal_needs
 from teleop_system.settings import TeleopSettings
+from teleop_system.timing.tick_gate import TickGate
 
 STATUS_RATE = 4.0
 JUMP = 0.2

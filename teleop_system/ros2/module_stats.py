@@ -3,7 +3,7 @@
 
 import math
 
-from teleop_system.runtime.timing import TimingHistory
+from teleop_system.timing.stage_timer import TimingHistory
 
 KEPT = 1000
 """Ticks that the figures are about."""

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from teleop_system.robot_side.engagement_table import EngagementState
 from teleop_system.ros2.joint_topics import JointFeed
 from teleop_system.ros2.status import StatusListener
-from teleop_system.runtime.engagement_table import EngagementState
 from teleop_system.utils.ros2_helpers import TopicNames
 
 LONGEST_SILENCE = 0.5

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from teleop_system.exceptions import InvalidValueError, TeleopError
-from teleop_system.runtime.causes import Cause, Rule, Severity
+from teleop_system.interfaces.causes import Cause, Rule, Severity
 from teleop_system.utils.ros2_helpers import QoSPreset, get_qos_profile
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.serialization import deserialize_message
 
-from teleop_system.runtime.causes import Cause, Severity
+from teleop_system.interfaces.causes import Cause, Severity
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
 
 logger = logging.getLogger(__name__)

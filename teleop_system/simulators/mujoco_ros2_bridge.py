@@ -18,17 +18,15 @@ from rcl_interfaces.msg import SetParametersResult
 from typing_extensions import override
 
 from teleop_system.exceptions import ConfigError, SimulationError, TeleopError
+from teleop_system.robot_side.driven_side import DrivenSide
+from teleop_system.robot_side.engagement import MotionSource
+from teleop_system.robot_side.robot_side import RobotSide
 from teleop_system.robots import load_robot
 from teleop_system.ros2.fast_dds import make_room_for_pictures
-from teleop_system.ros2.robot_side import RobotSide
+from teleop_system.ros2.robot_topics import RobotTopics
 from teleop_system.ros2.status import Level, StatusReport
 from teleop_system.ros2.teleop_node import TeleopNode, run_node
-from teleop_system.runtime.driven_side import DrivenSide
-from teleop_system.runtime.engagement import MotionSource
-from teleop_system.runtime.pacing import Pacer
-from teleop_system.runtime.robot_core import RobotCore
-from teleop_system.runtime.scheduler import Scheduler, Tick
-from teleop_system.runtime.session.build import make_simulator
+from teleop_system.session.build import make_simulator
 from teleop_system.simulators import ros2_bridge_parameters as parameters
 from teleop_system.simulators.joint_pid import PidGains
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
@@ -36,6 +34,8 @@ from teleop_system.simulators.ros2_camera import CameraTopics
 from teleop_system.simulators.ros2_sensors import SensorTopics
 from teleop_system.simulators.ros2_services import SimulationServices
 from teleop_system.simulators.viewer import interactive_viewer
+from teleop_system.timing.pacing import Pacer
+from teleop_system.timing.scheduler import Scheduler, Tick
 
 STATUS_RATE = 5.0
 VIEWER_RATE = 30.0
@@ -102,10 +102,17 @@ class MuJoCoBridge(TeleopNode):
         self.resources.callback(self._close_robot)
         self._model_gains = side.gains
         self._apply(side, {name: self.get_parameter(name).value for name in _LIVE})
-        self._core = RobotCore.build(self.settings, robot, side)
+        settings = self.settings
+        self._core = RobotSide.build(
+            robot,
+            side,
+            settings.session,
+            settings.safety,
+            initial_pose=settings.robot.initial_pose,
+        )
         if self._was_estopped:
             self._core.latch_estop()
-        self._robot = RobotSide(
+        self._robot = RobotTopics(
             self,
             robot,
             self._core,

@@ -7,8 +7,8 @@ from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, ParameterType
 
-from teleop_system.runtime.driven_side import MODES
-from teleop_system.runtime.engagement import MotionSource
+from teleop_system.robot_side.driven_side import MODES
+from teleop_system.robot_side.engagement import MotionSource
 from teleop_system.utils.validators import require_choice
 
 PACES = ("real_time", "fast", "stepped")

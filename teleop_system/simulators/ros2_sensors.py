@@ -10,7 +10,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Imu, JointState
 
 from teleop_system.ros2.cdr import JointStateCodec, StampedCodec, encode_clock
-from teleop_system.runtime.safety import SafetyOutput
+from teleop_system.safety import SafetyOutput
 from teleop_system.simulators.mujoco_sensors import ImuReading
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames

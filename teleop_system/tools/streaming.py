@@ -24,7 +24,7 @@ from teleop_system.modules.camera.streaming.client import RGBDStreamClient
 from teleop_system.modules.camera.streaming.config import load_token
 from teleop_system.modules.camera.streaming.server import RGBDStreamServer
 from teleop_system.robots import load_robot
-from teleop_system.runtime.session.build import make_simulator
+from teleop_system.session.build import make_simulator
 from teleop_system.settings import TeleopSettings
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.simulators.sim_camera_stream import SimCameraStream

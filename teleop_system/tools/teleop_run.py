@@ -9,13 +9,13 @@ from pathlib import Path
 from teleop_system.exceptions import TeleopError
 from teleop_system.interfaces import ISimulator
 from teleop_system.robots import load_robot
-from teleop_system.runtime.artefacts import RunFolder
-from teleop_system.runtime.robot_fit import fitted
-from teleop_system.runtime.session.build import build_session, is_time_simulated, make_simulator
-from teleop_system.runtime.session.runner import RunSummary, SessionRunner, StatusCallback
-from teleop_system.runtime.session.session import TeleopSession
-from teleop_system.runtime.session.status import StatusReporter
-from teleop_system.runtime.session.wrap_up import RunOutcome, judge_run, write_run
+from teleop_system.session.artefacts import RunFolder
+from teleop_system.session.build import build_session, is_time_simulated, make_simulator
+from teleop_system.session.robot_proportions import fitted
+from teleop_system.session.runner import RunSummary, SessionRunner, StatusCallback
+from teleop_system.session.session import TeleopSession
+from teleop_system.session.status import StatusReporter
+from teleop_system.session.wrap_up import RunOutcome, judge_run, write_run
 from teleop_system.settings import TeleopSettings
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.simulators.viewer import has_display, interactive_viewer

@@ -6,10 +6,10 @@ import io
 from rich.console import Console, RenderableType
 
 from teleop_system.cli.run import session_overrides, signal_table, status_panel
-from teleop_system.runtime.causes import Cause, Rule, Severity
-from teleop_system.runtime.engagement import EngagementState, EngagementStatus
-from teleop_system.runtime.session.status import SessionStatus, TrackingError
-from teleop_system.runtime.signals import Need, plan_signals
+from teleop_system.interfaces.causes import Cause, Rule, Severity
+from teleop_system.robot_side.engagement import EngagementState, EngagementStatus
+from teleop_system.session.signals import Need, plan_signals
+from teleop_system.session.status import SessionStatus, TrackingError
 
 
 def text_of(renderable: RenderableType) -> str:

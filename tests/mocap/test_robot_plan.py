@@ -15,7 +15,7 @@ from teleop_system.mocap.bvh_motion import load_motion, make_playback, mocap_con
 from teleop_system.mocap.config import MocapConfig
 from teleop_system.mocap.mapped_motion import MappedMotion
 from teleop_system.mocap.robot_plan import planned
-from teleop_system.runtime.robot_fit import fitted
+from teleop_system.session.robot_proportions import fitted
 from teleop_system.settings import load_settings
 
 HAND = TrackerRole.RIGHT_HAND

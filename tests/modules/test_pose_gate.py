@@ -6,9 +6,9 @@ import pytest
 
 from teleop_system.exceptions import ConfigError
 from teleop_system.interfaces import Pose6D
+from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.modules.pose_gate import GateLimits, PoseGate, Sample
-from teleop_system.runtime.cause_log import CauseLog
-from teleop_system.runtime.causes import Rule, Severity
+from teleop_system.safety.cause_log import CauseLog
 
 UNIT = [0.0, 0.0, 0.0, 1.0]
 

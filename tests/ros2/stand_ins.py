@@ -14,7 +14,7 @@ from teleop_system.interfaces import TrackerRole
 from teleop_system.robots import load_robot
 from teleop_system.ros2.cdr import JointStateCodec, StampedCodec
 from teleop_system.ros2.status import ROBOT, StatusReport, to_message
-from teleop_system.runtime.safety import RobotParts
+from teleop_system.safety import RobotParts
 from teleop_system.simulators.simulated_tracker import REFERENCE_POSITIONS
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
 from tests.ros2.harness import Bench, Repeater

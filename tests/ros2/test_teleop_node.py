@@ -15,6 +15,7 @@ from std_msgs.msg import Float64
 from typing_extensions import override
 
 from teleop_system.exceptions import ConfigError
+from teleop_system.interfaces.causes import Cause, Rule, Severity
 from teleop_system.ros2.executor import LeanExecutor
 from teleop_system.ros2.status import (
     Level,
@@ -26,7 +27,6 @@ from teleop_system.ros2.status import (
     to_message,
 )
 from teleop_system.ros2.teleop_node import TeleopNode
-from teleop_system.runtime.causes import Cause, Rule, Severity
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
 from tests.stacks.supervisor.stacks_of_samples import wait_until
 

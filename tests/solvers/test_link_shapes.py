@@ -6,7 +6,7 @@ import pinocchio as pin
 import pytest
 
 from teleop_system.robots import load_robot
-from teleop_system.runtime.safety.parts import RobotParts
+from teleop_system.safety.parts import RobotParts
 from teleop_system.solvers import link_kernels
 from teleop_system.solvers.clearance import Clearance
 

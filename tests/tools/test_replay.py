@@ -17,7 +17,7 @@ from teleop_system.mocap.bvh_motion import motions_dir, shipped_motions
 from teleop_system.mocap.synthesis.motions import MOTIONS
 from teleop_system.mocap.synthesis.writer import bvh_text
 from teleop_system.robots import load_robot
-from teleop_system.runtime.robot_fit import robot_fit
+from teleop_system.session.robot_proportions import robot_fit
 from teleop_system.tools.replay.replay import find_files, replay_settings, run_replay
 from teleop_system.tools.replay.sweep import parse_grid, run_sweep, sweep_page
 from tests.mocap.files import clip, needs_clips, write

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from teleop_system.exceptions import UnknownNameError
-from teleop_system.runtime.engagement_table import EngagementState
+from teleop_system.robot_side.engagement_table import EngagementState
 from teleop_system.settings import TeleopSettings, load_settings
 from teleop_system.tools.teleop_run import TeleopResult, run_teleop
 from tests.robots.models import SIX_AXIS

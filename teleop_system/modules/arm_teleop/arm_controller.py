@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from teleop_system.calibration import ArmCalibration
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.interfaces import IIKSolver, Pose6D, TrackerRole
+from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.modules.arm_teleop.arm_output import ArmOutput
 from teleop_system.modules.arm_teleop.body import Array, Body
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
@@ -22,8 +23,7 @@ from teleop_system.modules.arm_teleop.spatial import Placement, normalized
 from teleop_system.modules.arm_teleop.targets import Targets
 from teleop_system.modules.pose_gate import Sample
 from teleop_system.robots.description import RobotDescription
-from teleop_system.runtime.cause_log import CauseLog
-from teleop_system.runtime.causes import Rule, Severity
+from teleop_system.safety.cause_log import CauseLog
 from teleop_system.utils.transforms import steamvr_to_ros2_position, webxr_to_ros2_quaternion
 
 ROLES = {

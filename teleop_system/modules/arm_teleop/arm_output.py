@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.interfaces import Pose6D
+from teleop_system.interfaces.causes import Cause
 from teleop_system.modules.arm_teleop.body import Columns
 from teleop_system.modules.arm_teleop.limbs.limb import LimbState
-from teleop_system.runtime.causes import Cause
 
 MOVING = (LimbState.FOLLOWING, LimbState.RAMPING)
 """States in which the operator moves a limb."""

@@ -18,9 +18,9 @@ from teleop_system.ros2.module_node import ModuleNode
 from teleop_system.ros2.robot_link import Targets
 from teleop_system.ros2.sample_topic import SampleTopic
 from teleop_system.ros2.teleop_node import run_node
-from teleop_system.runtime.session.arm_module import ArmModule
-from teleop_system.runtime.session.modules import pose_of
-from teleop_system.runtime.signals import Samples
+from teleop_system.session.arm_module import ArmModule
+from teleop_system.session.modules import pose_of
+from teleop_system.session.signals import Samples
 from teleop_system.settings import TeleopSettings
 from teleop_system.utils.ros2_helpers import TopicNames
 

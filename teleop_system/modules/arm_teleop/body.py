@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.interfaces import IIKSolver
+from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.modules.arm_teleop.body_kernels import BEHIND, IMPLAUSIBLE, compare
 from teleop_system.modules.arm_teleop.chain_kinematics import ChainKinematics
 from teleop_system.modules.arm_teleop.spatial import Placement, as_placement, distance
 from teleop_system.modules.arm_teleop.targets import Targets
 from teleop_system.robots.description import Chain, RobotDescription
-from teleop_system.runtime.cause_log import CauseLog
-from teleop_system.runtime.causes import Rule, Severity
+from teleop_system.safety.cause_log import CauseLog
 
 Array = NDArray[np.float64]
 Columns = NDArray[np.intp] | slice

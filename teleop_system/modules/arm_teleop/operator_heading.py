@@ -4,11 +4,11 @@
 from collections.abc import Mapping
 
 from teleop_system.interfaces import Pose6D, TrackerRole
+from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
 from teleop_system.modules.arm_teleop.spatial import heading_of, normalized
 from teleop_system.modules.pose_gate import PoseGate, Sample
-from teleop_system.runtime.cause_log import CauseLog
-from teleop_system.runtime.causes import Rule, Severity
+from teleop_system.safety.cause_log import CauseLog
 
 ASKED: dict[str, tuple[TrackerRole, ...]] = {
     "auto": (TrackerRole.WAIST, TrackerRole.HEAD),

@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike
 
 from teleop_system.exceptions import InvalidPoseError
 from teleop_system.interfaces import Pose6D
+from teleop_system.interfaces.causes import Cause, Rule, Severity
 from teleop_system.modules.camera.config import CameraConfig
 from teleop_system.modules.camera.gaze import gaze_angles
 from teleop_system.modules.camera.neck_axis import NeckAxis
 from teleop_system.modules.pose_gate import PoseGate, Sample
-from teleop_system.runtime.cause_log import CauseLog
-from teleop_system.runtime.causes import Cause, Rule, Severity
+from teleop_system.safety.cause_log import CauseLog
 from teleop_system.utils.filters import OneEuroRotationFilter
 
 

@@ -9,11 +9,11 @@ from collections.abc import Callable
 import numpy as np
 
 from teleop_system.interfaces import Pose6D
+from teleop_system.interfaces.causes import Cause
 from teleop_system.modules.camera.camera_controller import CameraController, PanTiltOutput
 from teleop_system.modules.camera.config import CameraConfig
 from teleop_system.modules.camera.neck_axis import NeckAxis
 from teleop_system.modules.camera.streaming.head_channel import HeadWish
-from teleop_system.runtime.causes import Cause
 
 logger = logging.getLogger(__name__)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from teleop_system.exceptions import InvalidHandStateError
+from teleop_system.interfaces.causes import Cause, Rule, Severity
 from teleop_system.interfaces.master_device import FINGER_COUNT, HAND_SIDES, HandJointState
 from teleop_system.modules.hand_teleop.config import HandTeleopConfig
 from teleop_system.modules.hand_teleop.dg5f import Array
@@ -20,8 +21,7 @@ from teleop_system.modules.hand_teleop.hand_kinds import create_kind
 from teleop_system.modules.hand_teleop.retargeting import FingertipBatch
 from teleop_system.modules.pose_gate import FRESH, Sample
 from teleop_system.robots.description import Hand
-from teleop_system.runtime.cause_log import CauseLog
-from teleop_system.runtime.causes import Cause, Rule, Severity
+from teleop_system.safety.cause_log import CauseLog
 from teleop_system.utils._arrays import Component
 from teleop_system.utils.filters import OneEuroFilter
 

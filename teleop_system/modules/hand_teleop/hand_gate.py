@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from teleop_system.exceptions import UnknownNameError
+from teleop_system.interfaces.causes import Cause, Rule, Severity
 from teleop_system.interfaces.master_device import HAND_JOINT_COUNT, HAND_SIDES, HandJointState
 from teleop_system.modules.pose_gate import FRESH, Sample
-from teleop_system.runtime.cause_log import CauseLog
-from teleop_system.runtime.causes import Cause, Rule, Severity
+from teleop_system.safety.cause_log import CauseLog
 
 LARGEST_ANGLE = math.pi
 """Angle in [rad] that no finger joint can have."""

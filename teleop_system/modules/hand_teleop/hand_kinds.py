@@ -11,6 +11,7 @@ import numpy as np
 from typing_extensions import override
 
 from teleop_system.exceptions import ConfigError, InvalidHandStateError, InvalidJointStateError
+from teleop_system.interfaces.causes import Rule
 from teleop_system.interfaces.master_device import HandJointState
 from teleop_system.modules.hand_teleop.config import GraspConfig, HandTeleopConfig
 from teleop_system.modules.hand_teleop.dg5f import MIRROR, Array, joint_names
@@ -18,8 +19,7 @@ from teleop_system.modules.hand_teleop.finger_clearance import pair_name
 from teleop_system.modules.hand_teleop.finger_guard import FingerGuard
 from teleop_system.modules.hand_teleop.retargeting import create_retargeter
 from teleop_system.robots.description import Hand
-from teleop_system.runtime.cause_log import CauseLog
-from teleop_system.runtime.causes import Rule
+from teleop_system.safety.cause_log import CauseLog
 from teleop_system.utils._arrays import Component
 from teleop_system.utils.rate_limiter import RateLimiter
 

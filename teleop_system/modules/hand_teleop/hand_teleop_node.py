@@ -13,7 +13,7 @@ from teleop_system.ros2.module_node import ModuleNode
 from teleop_system.ros2.robot_link import Targets
 from teleop_system.ros2.sample_topic import SampleTopic
 from teleop_system.ros2.teleop_node import run_node
-from teleop_system.runtime.signals import DERIVATIONS, SIGNALS
+from teleop_system.session.signals import DERIVATIONS, SIGNALS
 from teleop_system.utils.ros2_helpers import TopicNames
 
 

@@ -5,12 +5,12 @@ import math
 from dataclasses import dataclass
 
 from teleop_system.interfaces import Pose6D, VelocityCommand
+from teleop_system.interfaces.causes import Cause, Rule, Severity
 from teleop_system.modules.locomotion.base_slew import BaseSlew
 from teleop_system.modules.locomotion.config import LocomotionConfig
 from teleop_system.modules.locomotion.gait_detector import GaitDetector, GaitEstimate
 from teleop_system.modules.pose_gate import PoseGate, Sample
-from teleop_system.runtime.cause_log import CauseLog
-from teleop_system.runtime.causes import Cause, Rule, Severity
+from teleop_system.safety.cause_log import CauseLog
 
 SMALLEST_STANCE = -0.08
 """Left foot this far to the right of the right one, in [m], means that they are exchanged."""

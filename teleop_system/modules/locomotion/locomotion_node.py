@@ -14,7 +14,7 @@ from teleop_system.ros2.module_node import ModuleNode
 from teleop_system.ros2.robot_link import Targets
 from teleop_system.ros2.sample_topic import SampleTopic
 from teleop_system.ros2.teleop_node import run_node
-from teleop_system.runtime.session.modules import ModuleOutput
+from teleop_system.session.modules import ModuleOutput
 
 
 class LocomotionNode(ModuleNode):

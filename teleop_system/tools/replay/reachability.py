@@ -21,7 +21,7 @@ from scipy.interpolate import CubicSpline
 
 from teleop_system.modules.arm_teleop.body import POSTURE
 from teleop_system.robots import RobotDescription
-from teleop_system.runtime.session.arm_module import solver_for
+from teleop_system.session.arm_module import solver_for
 from teleop_system.settings import SolverSettings
 from teleop_system.solvers.planning.motion_planner import MotionPlanner
 from teleop_system.solvers.planning.slow_motion import Course, slow_motion

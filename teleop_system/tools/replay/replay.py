@@ -21,14 +21,14 @@ from teleop_system.mocap.config import MocapConfig
 from teleop_system.mocap.mapped_motion import MappedMotion
 from teleop_system.mocap.playback import SETTLING, Playback
 from teleop_system.robots import load_robot
-from teleop_system.runtime.artefacts import RunFolder
-from teleop_system.runtime.report.panels import Section
-from teleop_system.runtime.robot_fit import fitted
-from teleop_system.runtime.session.build import build_session, is_time_simulated, make_simulator
-from teleop_system.runtime.session.runner import SessionRunner
-from teleop_system.runtime.session.session import TeleopSession
-from teleop_system.runtime.session.status import StatusReporter
-from teleop_system.runtime.session.wrap_up import RunOutcome, judge_run, write_run
+from teleop_system.session.artefacts import RunFolder
+from teleop_system.session.build import build_session, is_time_simulated, make_simulator
+from teleop_system.session.report.panels import Section
+from teleop_system.session.robot_proportions import fitted
+from teleop_system.session.runner import SessionRunner
+from teleop_system.session.session import TeleopSession
+from teleop_system.session.status import StatusReporter
+from teleop_system.session.wrap_up import RunOutcome, judge_run, write_run
 from teleop_system.settings import TeleopSettings, load_settings
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.tools.contact_watch import ContactWatch

@@ -4,8 +4,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from teleop_system.runtime.report.charts import Band, Series, line_chart, path_chart
-from teleop_system.runtime.report.panels import Figure, Section, figures
+from teleop_system.session.report.charts import Band, Series, line_chart, path_chart
+from teleop_system.session.report.panels import Figure, Section, figures
 from teleop_system.tools.replay.score import ReplayRun, ReplayScore
 
 Array = NDArray[np.float64]

@@ -20,8 +20,8 @@ from teleop_system.mocap.metrics import (
     workspace_use,
 )
 from teleop_system.robots import RobotDescription
-from teleop_system.runtime.report.metrics import SETTLING, JointMetrics
-from teleop_system.runtime.robot_fit import robot_fit
+from teleop_system.session.report.metrics import SETTLING, JointMetrics
+from teleop_system.session.robot_proportions import robot_fit
 from teleop_system.settings import TeleopSettings
 from teleop_system.tools.replay.base_oracle import WalkScore, judge_walk
 from teleop_system.tools.replay.reachability import HandReach, Reachability

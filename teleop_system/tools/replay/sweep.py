@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from teleop_system.exceptions import ConfigError, TeleopError
-from teleop_system.runtime.report.charts import Series, line_chart
-from teleop_system.runtime.report.style import STYLE
+from teleop_system.session.report.charts import Series, line_chart
+from teleop_system.session.report.style import STYLE
 from teleop_system.tools.replay.replay import replay_settings, run_replay
 from teleop_system.utils.plain_values import plain
 

@@ -14,7 +14,7 @@ from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
 from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping
 from teleop_system.modules.arm_teleop.spatial import Placement, heading_of
 from teleop_system.robots import RobotDescription
-from teleop_system.runtime.signals.needs import chain_role
+from teleop_system.session.signals.needs import chain_role
 from teleop_system.solvers.planning.slow_motion import Course
 from teleop_system.utils.transforms import quat_normalize
 

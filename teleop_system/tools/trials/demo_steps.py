@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from teleop_system.exceptions import UnknownNameError
-from teleop_system.runtime.engagement_table import EngagementState
-from teleop_system.runtime.session.runner import StatusCallback
+from teleop_system.robot_side.engagement_table import EngagementState
+from teleop_system.session.runner import StatusCallback
 from teleop_system.tools.trials.trial import Trial, Verdict, run_recorded
 
 

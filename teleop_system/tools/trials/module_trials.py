@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from teleop_system.exceptions import UnknownNameError
-from teleop_system.runtime.session.runner import StatusCallback
+from teleop_system.session.runner import StatusCallback
 from teleop_system.tools.trials.trial import Trial, Verdict, run_recorded
 
 POSITION_GOAL = 0.015

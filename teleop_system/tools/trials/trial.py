@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from teleop_system.runtime.artefacts import Intervention
-from teleop_system.runtime.causes import Severity
-from teleop_system.runtime.session.runner import StatusCallback
-from teleop_system.runtime.session.session import TeleopSession
+from teleop_system.interfaces.causes import Severity
+from teleop_system.session.artefacts import Intervention
+from teleop_system.session.runner import StatusCallback
+from teleop_system.session.session import TeleopSession
 from teleop_system.settings import TeleopSettings, load_settings
 from teleop_system.tools.teleop_run import TeleopResult, run_teleop
 

@@ -12,9 +12,9 @@ from typing_extensions import override
 
 from teleop_system.calibration import ArmCalibration
 from teleop_system.interfaces import IIKSolver, IKResult, Pose6D, TrackerRole
+from teleop_system.interfaces.causes import Rule
 from teleop_system.modules.arm_teleop import ArmController, ArmOutput, ArmTeleopConfig
 from teleop_system.robots import RobotDescription, load_robot
-from teleop_system.runtime.causes import Rule
 from teleop_system.solvers import ChainConfig, make_solver
 from teleop_system.utils.transforms import quat_exp
 

@@ -8,8 +8,8 @@ import pytest
 
 from teleop_system.calibration import ArmCalibration, calibrate_a_pose
 from teleop_system.interfaces import Pose6D
+from teleop_system.interfaces.causes import Rule
 from teleop_system.modules.arm_teleop import ArmTeleopConfig, LimbState
-from teleop_system.runtime.causes import Rule
 from teleop_system.utils.transforms import quat_distance, quat_exp, quat_multiply, quat_rotate
 from tests.modules.arm_teleop.rig import DT, Poses, Rig, rules
 

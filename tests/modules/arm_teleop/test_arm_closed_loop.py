@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from teleop_system.interfaces import Pose6D, TrackerRole
-from teleop_system.runtime.causes import Rule
+from teleop_system.interfaces.causes import Rule
 from teleop_system.simulators.simulated_tracker import SimulatedTracker
 from teleop_system.utils.transforms import quat_conjugate, quat_distance, quat_exp, quat_multiply
 from tests.modules.arm_teleop.rig import ALL, LEFT, RIGHT, WAIST, Rig, rules

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from teleop_system.interfaces import Pose6D, TrackerRole
+from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.modules.arm_teleop import ArmTeleopConfig, LimbState
-from teleop_system.runtime.causes import Rule, Severity
 from tests.modules.arm_teleop.rig import (
     ALL,
     DT,

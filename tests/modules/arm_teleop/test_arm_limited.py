@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from teleop_system.runtime.causes import Rule
+from teleop_system.interfaces.causes import Rule
 from tests.modules.arm_teleop.rig import Rig, rules
 
 SETTLE = 150

@@ -8,13 +8,13 @@ import pytest
 
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.interfaces import Pose6D
+from teleop_system.interfaces.causes import Rule
 from teleop_system.modules.arm_teleop import (
     ArmTeleopConfig,
     LimbConfig,
     LimbState,
     WorkspaceBox,
 )
-from teleop_system.runtime.causes import Rule
 from teleop_system.utils.transforms import (
     quat_conjugate,
     quat_distance,

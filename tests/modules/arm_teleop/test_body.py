@@ -6,8 +6,8 @@ import pytest
 from typing_extensions import override
 
 from teleop_system.interfaces import IKResult, Pose6D
+from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.modules.arm_teleop import LimbState
-from teleop_system.runtime.causes import Rule, Severity
 from teleop_system.solvers.qp_ik_solver import QPIKSolver
 from tests.modules.arm_teleop.rig import Array, Rig, StillSolver, fresh_solver, rules
 

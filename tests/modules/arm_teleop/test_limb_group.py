@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from teleop_system.interfaces import TrackerRole
+from teleop_system.interfaces.causes import Rule
 from teleop_system.modules.arm_teleop import ArmOutput, ArmTeleopConfig, LimbConfig, WorkspaceBox
 from teleop_system.modules.arm_teleop.limbs.limb_group import LimbGroup
-from teleop_system.runtime.causes import Rule
 from tests.modules.arm_teleop.rig import ALL, LEFT, RIGHT, WAIST, Poses, Rig, fresh_solver, pose
 
 Worn = Callable[[TrackerRole, int], bool]

@@ -4,12 +4,12 @@ import math
 import numpy as np
 import pytest
 
+from teleop_system.interfaces.causes import Rule
 from teleop_system.modules.arm_teleop import LimbConfig, WorkspaceBox
 from teleop_system.modules.arm_teleop.chain_kinematics import Reach
 from teleop_system.modules.arm_teleop.limbs.reach_limit import ReachLimit
 from teleop_system.modules.arm_teleop.spatial import IDENTITY, Placement, Vector
-from teleop_system.runtime.cause_log import CauseLog
-from teleop_system.runtime.causes import Rule
+from teleop_system.safety.cause_log import CauseLog
 
 REACH = Reach((0.0, 0.2, 0.1), 0.5, "torso")
 

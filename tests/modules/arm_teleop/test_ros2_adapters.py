@@ -9,6 +9,7 @@ from sensor_msgs.msg import JointState
 from typing_extensions import override
 
 from teleop_system.interfaces import ArmSide, IMasterTracker, ISlaveArm, TrackerRole
+from teleop_system.interfaces.causes import Rule
 from teleop_system.modules.arm_teleop.ros2_adapters import (
     ArmCommandTopic,
     TrackerPublisher,
@@ -17,7 +18,6 @@ from teleop_system.modules.arm_teleop.ros2_adapters import (
 from teleop_system.ros2.cdr import JointStateCodec, StampedCodec
 from teleop_system.ros2.joint_topics import JointFeed
 from teleop_system.ros2.teleop_node import TeleopNode
-from teleop_system.runtime.causes import Rule
 from teleop_system.simulators.simulated_tracker import SimulatedTracker
 from teleop_system.testing import MasterTrackerSuite, SlaveArmSuite
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from teleop_system.interfaces import Pose6D
+from teleop_system.interfaces.causes import Cause
 from teleop_system.modules.arm_teleop.limbs import limb_kernels as kernels
 from teleop_system.modules.arm_teleop.limbs.tracker_gate import TrackerGate
 from teleop_system.modules.pose_gate import GateLimits, PoseGate, Sample
-from teleop_system.runtime.cause_log import CauseLog
-from teleop_system.runtime.causes import Cause
+from teleop_system.safety.cause_log import CauseLog
 from teleop_system.utils.transforms import quat_exp
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from teleop_system.interfaces import Pose6D
+from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.modules.camera.camera_controller import CameraController, PanTiltOutput
 from teleop_system.modules.camera.config import CameraConfig
-from teleop_system.runtime.causes import Rule, Severity
 from teleop_system.utils.transforms import quat_exp, quat_multiply
 
 DT = 1.0 / 30.0

@@ -10,6 +10,7 @@ import pytest
 
 from teleop_system.exceptions import ConfigError, InvalidJointStateError, UnknownNameError
 from teleop_system.interfaces import HandJointState
+from teleop_system.interfaces.causes import Cause, Rule, Severity
 from teleop_system.modules.hand_teleop import (
     AngleRetargeter,
     HandController,
@@ -20,7 +21,6 @@ from teleop_system.modules.hand_teleop import (
 )
 from teleop_system.modules.hand_teleop.dg5f import joint_names
 from teleop_system.robots.description import Hand
-from teleop_system.runtime.causes import Cause, Rule, Severity
 from teleop_system.simulators.human.gestures import GESTURES
 from teleop_system.simulators.simulated_hand import SimulatedHand
 

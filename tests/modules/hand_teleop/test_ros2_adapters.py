@@ -10,6 +10,7 @@ from sensor_msgs.msg import JointState
 from typing_extensions import override
 
 from teleop_system.interfaces import IHandInput, ISlaveHand
+from teleop_system.interfaces.causes import Rule
 from teleop_system.modules.hand_teleop.ros2_adapters import (
     FINGER_JOINTS,
     GlovePublisher,
@@ -19,8 +20,7 @@ from teleop_system.modules.hand_teleop.ros2_adapters import (
 from teleop_system.ros2.cdr import JointStateCodec
 from teleop_system.ros2.joint_topics import JointFeed
 from teleop_system.ros2.teleop_node import TeleopNode
-from teleop_system.runtime.causes import Rule
-from teleop_system.runtime.signals import DERIVATIONS
+from teleop_system.session.signals import DERIVATIONS
 from teleop_system.simulators.simulated_hand import SimulatedHand
 from teleop_system.testing import HandInputSuite, SlaveHandSuite
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames

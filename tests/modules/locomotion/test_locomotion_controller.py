@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from teleop_system.interfaces import Pose6D
+from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.modules.locomotion.config import LocomotionConfig
 from teleop_system.modules.locomotion.gait_detector import GaitState
 from teleop_system.modules.locomotion.locomotion_controller import (
     LocomotionController,
     LocomotionOutput,
 )
-from teleop_system.runtime.causes import Rule, Severity
 from tests.modules.locomotion.drive import DT, drive, is_zero
 from tests.modules.locomotion.operators import (
     HALF_STANCE,

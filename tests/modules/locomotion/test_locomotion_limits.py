@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from teleop_system.interfaces import Pose6D, VelocityCommand
+from teleop_system.interfaces.causes import Severity
 from teleop_system.modules.locomotion.config import LocomotionConfig
 from teleop_system.modules.locomotion.locomotion_controller import (
     LocomotionController,
     LocomotionOutput,
 )
-from teleop_system.runtime.causes import Severity
 from tests.modules.locomotion.operators import Operator, standing, stepping, turning, walking
 
 # Written out rather than taken from the configuration.

@@ -6,12 +6,12 @@ import math
 
 import pytest
 
+from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.modules.locomotion.config import LocomotionConfig
 from teleop_system.modules.locomotion.locomotion_controller import (
     LocomotionController,
     LocomotionOutput,
 )
-from teleop_system.runtime.causes import Rule, Severity
 from teleop_system.settings import load_settings
 from tests.modules.locomotion.drive import DT, drive, is_zero
 from tests.modules.locomotion.operators import Operator, Stance, standing, stepping, walking

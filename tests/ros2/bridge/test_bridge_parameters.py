@@ -3,7 +3,7 @@
 
 import pytest
 
-from teleop_system.runtime.engagement import MotionSource
+from teleop_system.robot_side.engagement import MotionSource
 from teleop_system.simulators.ros2_bridge_parameters import differing, refusal
 
 

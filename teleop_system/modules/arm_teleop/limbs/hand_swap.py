@@ -4,11 +4,11 @@
 import math
 
 from teleop_system.interfaces import Pose6D
+from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.modules.arm_teleop.limbs.limb import Limb
 from teleop_system.modules.arm_teleop.limbs.tracker_gate import LEAP
 from teleop_system.modules.pose_gate import Sample
-from teleop_system.runtime.cause_log import CauseLog
-from teleop_system.runtime.causes import Rule, Severity
+from teleop_system.safety.cause_log import CauseLog
 
 
 class HandSwap:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.interfaces import Pose6D, TrackerRole
+from teleop_system.interfaces.causes import Rule
 from teleop_system.modules.arm_teleop.body import Body
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig, LimbConfig
 from teleop_system.modules.arm_teleop.limbs import limb_kernels as kernels
@@ -30,8 +31,7 @@ from teleop_system.modules.arm_teleop.spatial import (
 )
 from teleop_system.modules.pose_gate import FRESH, Sample
 from teleop_system.robots.description import Chain
-from teleop_system.runtime.cause_log import CauseLog
-from teleop_system.runtime.causes import Rule
+from teleop_system.safety.cause_log import CauseLog
 
 Array = NDArray[np.float64]
 

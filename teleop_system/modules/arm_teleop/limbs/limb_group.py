@@ -13,7 +13,7 @@ from teleop_system.modules.arm_teleop.limbs.limb import Limb, LimbState
 from teleop_system.modules.arm_teleop.limbs.limb_kernels import LIMITED, UNSURE, follow_all
 from teleop_system.modules.arm_teleop.targets import Targets
 from teleop_system.robots.description import Chain
-from teleop_system.runtime.cause_log import CauseLog
+from teleop_system.safety.cause_log import CauseLog
 
 Trackers = Mapping[TrackerRole, Pose6D | None]
 

@@ -7,12 +7,12 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from teleop_system.interfaces.causes import Rule
 from teleop_system.modules.arm_teleop.chain_kinematics import Reach
 from teleop_system.modules.arm_teleop.config import LimbConfig
 from teleop_system.modules.arm_teleop.limbs import limb_kernels as kernels
 from teleop_system.modules.arm_teleop.spatial import ORIGIN, Placement
-from teleop_system.runtime.cause_log import CauseLog
-from teleop_system.runtime.causes import Rule
+from teleop_system.safety.cause_log import CauseLog
 
 
 class ReachLimit:

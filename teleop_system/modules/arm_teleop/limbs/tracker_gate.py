@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from teleop_system.interfaces import Pose6D
+from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.modules.arm_teleop.limbs import limb_kernels as kernels
 from teleop_system.modules.arm_teleop.spatial import ORIGIN, Quaternion, Vector
 from teleop_system.modules.pose_gate import GateLimits, PoseGate, Sample
-from teleop_system.runtime.cause_log import CauseLog
-from teleop_system.runtime.causes import Rule, Severity
+from teleop_system.safety.cause_log import CauseLog
 
 Array = NDArray[np.float64]
 Samples = list[Pose6D | None]

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command topics of a robot: by name, by sender, and never past the safety manager."""
+
+import functools
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import Twist
+from numpy.typing import NDArray
+from sensor_msgs.msg import JointState
+
+from teleop_system.exceptions import InvalidValueError
+from teleop_system.interfaces import VelocityCommand
+from teleop_system.interfaces.causes import Rule
+from teleop_system.robot_side.intake import CommandIntake, VelocityDoor
+from teleop_system.robot_side.robot_side import RobotSide
+from teleop_system.robots import RobotDescription
+from teleop_system.ros2.cdr import JointStateCodec, NamedPositions, TwistCodec
+from teleop_system.ros2.robot_topics.part_topics import command_topics
+from teleop_system.ros2.robot_topics.source_stamps import SourceStamps
+from teleop_system.ros2.robot_topics.traffic import Traffic
+from teleop_system.safety import Part, PartCommand
+from teleop_system.safety.parts import BASE
+from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
+
+Array = NDArray[np.float64]
+Extra = Callable[[str, float, Array], None]
+
+
+class CommandTopics:
+    """Subscriptions that turn messages into offers to a `CommandIntake`.
+
+    Args:
+        node: The `TeleopNode` that owns the robot; messages count only while it is active.
+        robot: The robot.
+        core: Its core, for its parts and where they were sent.
+        intake: Takes what comes.
+        traffic: Counts what comes, and how old it is.
+        mode: Tells the control mode: "position", "velocity" or "effort".
+        extra: Takes the part, the stamp and the efforts of each command in effort mode.
+        wall: Returns the wall's time in [ns].
+    """
+
+    def __init__(
+        self,
+        node: Any,
+        robot: RobotDescription,
+        core: RobotSide,
+        intake: CommandIntake,
+        traffic: Traffic,
+        *,
+        mode: Callable[[], str] = lambda: "position",
+        extra: Extra = lambda part, stamp, efforts: None,
+        wall: Callable[[], int] = time.time_ns,
+    ) -> None:
+        self._node, self._core, self._intake, self._traffic = node, core, intake, traffic
+        self._mode, self._extra = mode, extra
+        self._doors = {part: VelocityDoor() for part in core.safety.parts}
+        self._twist, self._twist_stamps = TwistCodec(), SourceStamps(wall)
+        self.topics = command_topics(robot, core.safety.parts)
+        for part, topic in self.topics.items():
+            callback = functools.partial(self._on_joints, core.safety.parts[part])
+            codec = JointStateCodec()
+            node.subscribe(JointState, topic, _two(callback, codec), QoSPreset.COMMAND, raw=True)
+        if robot.base is not None:
+            self.topics[BASE] = TopicNames.BASE_CMD_VEL
+            node.subscribe(
+                Twist, TopicNames.BASE_CMD_VEL, self._on_twist, QoSPreset.COMMAND, raw=True
+            )
+
+    def _on_joints(
+        self, part: Part, codec: JointStateCodec, data: bytes, info: dict[str, Any]
+    ) -> None:
+        if not self._node.is_active:
+            return
+        now, sender = self._node.now(), info["publisher_gid"]["data"]
+        if not self._intake.hears(part.name, sender, now):
+            return
+        try:
+            message = codec.decode(data)
+        except InvalidValueError:
+            self._intake.refuse(Rule.WRONG_SHAPE, part.name, len(data), len(part.joints), now)
+            return
+        self._traffic.note(part.name, now - message.stamp)
+        command = PartCommand(message.positions, message.stamp, message.names)
+        mode = self._mode()
+        if mode == "velocity" and not message.positions:
+            command = self._integrated(part, message, command)
+        if self._intake.offer(part.name, sender, command, now) and mode == "effort":
+            self._take_efforts(part, message, now)
+
+    def _integrated(
+        self, part: Part, message: NamedPositions, command: PartCommand
+    ) -> PartCommand:
+        """Return the command of a message that says velocities alone."""
+        if self._core.output is not None:
+            velocities = _ordered(part.joints, message.names, message.velocities)
+            if velocities is not None:
+                commanded = self._core.output.of(part.name)
+                limit = self._core.safety.parts.velocity[part.columns]
+                bounded = np.minimum(np.maximum(velocities, -limit), limit)
+                wish = self._doors[part.name].position(bounded, message.stamp, commanded)
+                return PartCommand(wish, message.stamp)
+        return command
+
+    def _take_efforts(self, part: Part, message: NamedPositions, now: float) -> None:
+        """Hand on the efforts of a message whose command was taken."""
+        size = len(part.joints)
+        efforts = _ordered(part.joints, message.names, message.efforts)
+        if efforts is None:
+            efforts = np.zeros(size)
+            if message.efforts:
+                subject = f"{part.name} efforts"
+                self._intake.refuse(Rule.WRONG_SHAPE, subject, len(message.efforts), size, now)
+        self._extra(part.name, message.stamp, efforts)
+
+    def _on_twist(self, data: bytes, info: dict[str, Any]) -> None:
+        if not self._node.is_active:
+            return
+        now, sender = self._node.now(), info["publisher_gid"]["data"]
+        if not self._intake.hears(BASE, sender, now):
+            return
+        try:
+            x, y, _, _, _, yaw = self._twist.decode(data)
+            velocity = VelocityCommand(x, y, yaw, self._twist_stamps.stamp(info, now))
+        except InvalidValueError:
+            self._intake.refuse(Rule.NON_FINITE, BASE, float("nan"), 0.0, now)
+            return
+        self._traffic.note(BASE)
+        self._intake.offer_base(sender, velocity, now)
+
+    def node_of(self, sender: Any) -> str:
+        """Return the name of the node that a publisher belongs to, as far as it is known.
+
+        A sender without a publisher, such as an action, is its own name.
+        """
+        if isinstance(sender, str):
+            return sender
+        for topic in self.topics.values():
+            for endpoint in self._node.get_publishers_info_by_topic(self._node.topic(topic)):
+                if bytes(endpoint.endpoint_gid) == bytes(sender):
+                    return f"{endpoint.node_namespace.rstrip('/')}/{endpoint.node_name}"
+        return "a node that has gone"
+
+
+def _two(
+    callback: Callable[[JointStateCodec, bytes, dict[str, Any]], None], codec: JointStateCodec
+) -> Callable[[bytes, dict[str, Any]], None]:
+    """Return a callback of two arguments; rclpy counts them to tell who wants to know senders."""
+
+    def receive(data: bytes, info: dict[str, Any]) -> None:
+        callback(codec, data, info)
+
+    return receive
+
+
+def _ordered(
+    joints: Sequence[str], names: tuple[str, ...], values: tuple[float, ...]
+) -> Array | None:
+    """Return values in the order of joints; None where they do not fit or are not finite."""
+    if len(values) != len(joints) or sorted(names) != sorted(joints):
+        return None
+    array = np.array([values[names.index(joint)] for joint in joints])
+    return array if np.isfinite(array).all() else None

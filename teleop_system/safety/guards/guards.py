@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rules that need to know where links are: workspace first, then self-collision."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teleop_system.exceptions import MissingExtraError, UnknownNameError
+from teleop_system.robots.description import RobotDescription
+from teleop_system.safety.cause_log import CauseLog
+from teleop_system.safety.config import SafetyConfig
+from teleop_system.safety.motion.motion_state import MotionState
+from teleop_system.safety.motion.step import Step
+from teleop_system.safety.motion.trajectories import Trajectories
+from teleop_system.safety.parts import RobotParts
+
+
+class Guards:
+    """Those guards that a robot needs; none, and no kinematics, where it needs none.
+
+    Args:
+        robot: The robot.
+        parts: Its parts.
+        trajectories: Tells how the joints brake.
+        config: Distances and boxes.
+    """
+
+    def __init__(
+        self,
+        robot: RobotDescription,
+        parts: RobotParts,
+        trajectories: Trajectories,
+        config: SafetyConfig,
+    ) -> None:
+        for chain in config.workspace:
+            if chain not in robot.chains:
+                raise UnknownNameError("chain (in safety.workspace)", chain, robot.chains)
+        self._workspace = self._collision = None
+        if not (robot.collision_pairs or config.workspace):
+            return
+        try:
+            from teleop_system.safety.guards.collision import CollisionGuard
+            from teleop_system.safety.guards.workspace import WorkspaceGuard
+            from teleop_system.solvers.clearance import Clearance
+        except ImportError as error:
+            raise MissingExtraError("pin", "ik") from error
+        clearance = Clearance(robot, parts.joints)
+        if config.workspace:
+            self._workspace = WorkspaceGuard(clearance, parts, trajectories, config.workspace)
+        if clearance.count:
+            self._collision = CollisionGuard(clearance, parts, trajectories, config.collision)
+
+    def reset(self, positions: NDArray[np.float64]) -> None:
+        """Start anew from rest at joint positions [rad]."""
+        if self._collision is not None:
+            self._collision.reset(positions)
+
+    def limit(self, step: Step, wanted: MotionState, log: CauseLog) -> MotionState:
+        """Return the wanted state, or what of it keeps the robot clear of itself and inside."""
+        if self._workspace is not None:
+            wanted = self._workspace.limit(step, wanted, log)
+        # Last, so that what it has checked is what is commanded.
+        if self._collision is not None:
+            wanted = self._collision.limit(step, wanted, log)
+        return wanted

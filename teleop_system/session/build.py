@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds a session from settings: every part named there is found, checked and wired up."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+from teleop_system import registry
+from teleop_system.exceptions import ConfigError, MissingExtraError
+from teleop_system.interfaces import ISimulator
+from teleop_system.modules import MODULES
+from teleop_system.robot_side.drive import IRobotSide, SimulatedSide
+from teleop_system.robot_side.preparation import Preparation
+from teleop_system.robots import RobotDescription, load_robot
+from teleop_system.safety import RobotParts, SafetyManager
+from teleop_system.session.arm_module import ArmModule, solver_for
+from teleop_system.session.modules import (
+    CameraModule,
+    HandModule,
+    LocomotionModule,
+    TeleopModule,
+)
+from teleop_system.session.recorder import SessionRecorder
+from teleop_system.session.session import SessionClock, TeleopSession
+from teleop_system.session.signals import ISignalSource, SignalHub, SignalPlan, plan_signals
+from teleop_system.session.signals.needs import signal_needs
+from teleop_system.settings import TeleopSettings
+
+logger = logging.getLogger(__name__)
+
+
+def plan_session(settings: TeleopSettings) -> SignalPlan:
+    """Return which signals a session would use, without starting anything.
+
+    Raises:
+        TeleopError: The settings name something that does not exist.
+    """
+    robot = load_robot(settings.robot.name)
+    return _plan(settings, robot, _chosen(settings, robot))
+
+
+def build_session(
+    settings: TeleopSettings,
+    *,
+    simulator: ISimulator | None = None,
+    source: ISignalSource | None = None,
+    events: Path | None = None,
+) -> TeleopSession:
+    """Return a session that is ready to start.
+
+    Args:
+        settings: Everything there is to say.
+        simulator: The initialised simulator to drive; needed in simulation, and its owner's to
+            shut down.
+        source: The operator's samples; None takes the devices of the settings.
+        events: File for the events, or None.
+
+    Raises:
+        TeleopError: The settings name something that does not exist or does not fit.
+    """
+    robot = load_robot(settings.robot.name)
+    chosen = _chosen(settings, robot)
+    plan = _plan(settings, robot, chosen)
+    if source is None:
+        plan.require()
+    clock = SessionClock()
+    config = settings.session
+    safety = SafetyManager(robot, settings.safety)
+    modules = [make_module(name, settings, robot, safety.parts) for name in chosen]
+    home = config.home_pose or settings.robot.initial_pose or robot.initial_pose
+    recorder = None
+    if config.record:
+        recorder = SessionRecorder(
+            safety.parts.joints,
+            [chain for module in modules for chain in module.chains],
+            (*plan.measured, *(derivation.signal for derivation in plan.derived)),
+            events=events,
+            limit=int(config.record_minutes * 60.0 * settings.safety.rate),
+        )
+    return TeleopSession(
+        config,
+        _side(settings, robot, simulator),
+        source or SignalHub(plan, settings.hardware, clock),
+        modules,
+        safety,
+        Preparation(
+            robot,
+            safety.parts,
+            home,
+            tolerance=config.home_tolerance,
+            with_motion=config.self_test,
+        ),
+        plan,
+        rate=settings.safety.rate,
+        clock=clock,
+        recorder=recorder,
+    )
+
+
+def make_module(
+    name: str, settings: TeleopSettings, robot: RobotDescription, parts: RobotParts
+) -> TeleopModule:
+    """Return one of `MODULES` as the settings want it.
+
+    Raises:
+        TeleopError: The robot has no parts for it, or the settings do not fit.
+    """
+    if name not in _possible(robot):
+        raise ConfigError(f"robot {robot.name!r} has no parts for the module {name!r}")
+    if name == "arm":
+        return ArmModule(robot, parts, settings.arm, solver_for(robot, settings.solver))
+    if name == "hand":
+        return HandModule(robot, settings.hand)
+    if name == "camera":
+        return CameraModule(robot, settings.camera.within(robot))
+    assert robot.base is not None
+    return LocomotionModule(settings.locomotion.within(robot.base))
+
+
+def is_time_simulated(settings: TeleopSettings, session: TeleopSession) -> bool:
+    """Tell whether the time of a session is the simulation's, and not the wall's.
+
+    Raises:
+        ConfigError: Simulated time was asked for, but a robot or a device has its own.
+    """
+    wish = settings.session.time
+    possible = settings.session.mode == "simulation" and session.follows_clock
+    if wish == "simulated" and not possible:
+        raise ConfigError(
+            "session.time cannot be 'simulated': the robot or a device keeps its own time; "
+            "valid choices: auto, wall"
+        )
+    return possible and wish != "wall"
+
+
+def make_simulator(settings: TeleopSettings) -> ISimulator:
+    """Return the simulator of the settings with its robot in it, yours to shut down.
+
+    Raises:
+        TeleopError: The robot, its pose or the scene does not exist, or a library is missing.
+    """
+    robot = load_robot(settings.robot.name)
+    pose = settings.robot.initial_pose or robot.initial_pose
+    simulation = settings.simulation
+    driven = robot.base is not None and robot.base.kind == "differential"
+    simulator: ISimulator = registry.create("simulator", simulation.name)
+    config = {
+        "mjcf_path": str(robot.mjcf),
+        "timestep": simulation.timestep,
+        "scene": settings.robot.scene,
+        "initial_pose": dict(robot.pose(pose)),
+        "seed": simulation.seed,
+        "base": robot.base if driven else None,
+        "render": simulation.render,
+        "width": simulation.width,
+        "height": simulation.height,
+    }
+    if not simulator.initialize(config):
+        raise MissingExtraError(f"the simulator {simulation.name!r}", "sim")
+    return simulator
+
+
+def _plan(settings: TeleopSettings, robot: RobotDescription, modules: list[str]) -> SignalPlan:
+    tips = settings.hand.retargeter == "fingertips"
+    needs = signal_needs(robot, modules, finger_tips=tips)
+    return plan_signals(needs, settings.hardware.measured)
+
+
+def _chosen(settings: TeleopSettings, robot: RobotDescription) -> list[str]:
+    """Return the modules to run: those asked for that the robot has parts for."""
+    possible = set(_possible(robot))
+    wanted = [name for name in MODULES if name in settings.session.modules]
+    chosen = [name for name in wanted if name in possible]
+    if not chosen:
+        raise ConfigError(
+            f"robot {robot.name!r} has no parts for the modules {', '.join(wanted)}; "
+            f"it could run: {', '.join(sorted(possible)) or 'none'}"
+        )
+    for name in wanted:
+        if name not in possible:
+            logger.info("module %s is left out: the robot has no parts for it", name)
+    return chosen
+
+
+def _possible(robot: RobotDescription) -> Iterator[str]:
+    if any(chain.kind in ("arm", "torso") for chain in robot.chains.values()):
+        yield "arm"
+    if any(hand.side is not None for hand in robot.hands.values()):
+        yield "hand"
+    if robot.base is not None and robot.base.kind == "differential":
+        yield "locomotion"
+    if robot.head is not None and robot.head.pan and robot.head.tilt:
+        yield "camera"
+
+
+def _side(
+    settings: TeleopSettings, robot: RobotDescription, simulator: ISimulator | None
+) -> IRobotSide:
+    if settings.session.mode == "hardware":
+        return _hardware_side(settings, robot)
+    if simulator is None:
+        raise ConfigError("session.mode 'simulation' needs a simulator")
+    return SimulatedSide(robot, simulator)
+
+
+def _hardware_side(settings: TeleopSettings, robot: RobotDescription) -> IRobotSide:
+    name, known = settings.hardware.robot, registry.names("robot_side")
+    if name is None:
+        listed = ", ".join(known) or "none is installed"
+        raise ConfigError(
+            f"session.mode 'hardware' needs drivers for robot {robot.name!r}: set hardware.robot "
+            f"to a registered one ({listed}); session.mode=simulation needs none"
+        )
+    side: IRobotSide = registry.create("robot_side", name, robot)
+    return side

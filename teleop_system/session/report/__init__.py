@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report of a run: figures, plots and causes on one page that opens without a network."""
+
+from teleop_system.session.report.page import ReportData, render_report, write_report
+
+__all__ = ["ReportData", "render_report", "write_report"]

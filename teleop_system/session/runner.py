@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a session tick by tick: at the pace of the clock or as fast as it goes, until it ends."""
+
+import contextlib
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from types import FrameType
+
+from teleop_system.interfaces.causes import Cause, Severity
+from teleop_system.robot_side.engagement_table import EngagementState
+from teleop_system.robot_side.requests import Requests
+from teleop_system.session.session import TeleopSession
+from teleop_system.session.status import SessionStatus, StatusReporter
+from teleop_system.timing.scheduler import Scheduler, Tick
+
+STATUS_INTERVAL = 0.2
+"""Time between two calls with the status in [s]."""
+LONGEST_WIND_DOWN = 1.5
+"""Time that the robot is given to come to rest at the end in [s]."""
+
+TickCallback = Callable[[float], None]
+StatusCallback = Callable[[SessionStatus], None]
+
+
+@dataclass(slots=True)
+class RunSummary:
+    """How a run went as a run.
+
+    Attributes:
+        duration: Time of the session in [s].
+        elapsed: Time of the wall in [s].
+        ticks: Number of ticks.
+        overruns: Ticks that came more than a period late.
+        interrupted: Whether somebody stopped it.
+        state: Where the engagement stood before the end.
+        reason: Why it stood there.
+    """
+
+    duration: float = 0.0
+    elapsed: float = 0.0
+    ticks: int = 0
+    overruns: int = 0
+    interrupted: bool = False
+    state: EngagementState = EngagementState.STARTING
+    reason: str = ""
+
+    @property
+    def speed(self) -> float:
+        """Time of the session per time of the wall."""
+        return self.duration / self.elapsed if self.elapsed > 0.0 else 0.0
+
+
+class SessionRunner:
+    """Gives a session its ticks, and tells how it goes.
+
+    Args:
+        session: The session.
+        reporter: Makes the status.
+        simulated_time: Count time in whole periods, whatever the wall says.
+        real_time: Wait for the wall's clock; False runs as fast as it goes.
+    """
+
+    def __init__(
+        self,
+        session: TeleopSession,
+        reporter: StatusReporter,
+        *,
+        simulated_time: bool = True,
+        real_time: bool = True,
+    ) -> None:
+        self._session = session
+        self._reporter = reporter
+        self._simulated_time = simulated_time
+        waits = real_time or not simulated_time
+        make = Scheduler if waits else Scheduler.simulated
+        self.scheduler = make(session.rate, name="session")
+        self.summary = RunSummary()
+        self._first = math.nan
+        self._begun = 0.0
+
+    def run(
+        self,
+        duration: float | None,
+        *,
+        on_tick: TickCallback | None = None,
+        on_status: StatusCallback | None = None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> RunSummary:
+        """Run until the time is up or somebody stops it; Ctrl-C ends it after the present tick.
+
+        Args:
+            duration: Time of the session in [s]; None has no end.
+            on_tick: Called after every tick with the time of the session in [s].
+            on_status: Called a few times a second with the status.
+            should_stop: Asked after every tick.
+        """
+        ends = math.inf if duration is None else duration
+        summary = self.summary
+        self._session.start()
+        self._begun = time.perf_counter()
+        next_status = 0.0
+        with stop_on_interrupt() as interrupted, self.scheduler:
+            for tick in self.scheduler:
+                self._step(tick)
+                if on_tick is not None:
+                    on_tick(summary.duration)
+                if on_status is not None and summary.elapsed >= next_status:
+                    next_status = summary.elapsed + STATUS_INTERVAL
+                    on_status(self.status())
+                summary.interrupted = interrupted()
+                failed = summary.state is EngagementState.FAILED
+                is_over = summary.duration >= ends - 1e-9 or self._session.is_over
+                if is_over or summary.interrupted or failed or should_stop():
+                    break
+            self._wind_down()
+        return summary
+
+    def status(self) -> SessionStatus:
+        """Return the present status."""
+        summary = self.summary
+        return self._reporter.status(summary.elapsed, summary.speed, summary.overruns)
+
+    def _step(self, tick: Tick, requests: Requests | None = None) -> None:
+        session, summary = self._session, self.summary
+        now = summary.ticks / session.rate if self._simulated_time else tick.start
+        if summary.ticks == 0:
+            self._first = now
+        session.step(now, requests, late=self._lateness(tick))
+        summary.ticks += 1
+        summary.duration = now - self._first + 1.0 / session.rate
+        summary.elapsed = time.perf_counter() - self._begun
+        summary.overruns = self.scheduler.overruns.total
+        if requests is None:
+            summary.state, summary.reason = session.status.state, session.status.reason
+
+    def _lateness(self, tick: Tick) -> Cause | None:
+        """Return what there is to say about a late tick."""
+        if tick.cause is None or not self._simulated_time:
+            return tick.cause
+        # Simulated time waits for the loop, so that nothing has to hold.
+        return replace(tick.cause, severity=Severity.INFO)
+
+    def _wind_down(self) -> None:
+        """Give up control and let the robot brake, so that it is let go of at rest."""
+        for _ in range(int(LONGEST_WIND_DOWN * self._session.rate)):
+            if self._session.is_resting:
+                return
+            self._step(self.scheduler.wait(), Requests(disengage=True))
+
+
+@contextlib.contextmanager
+def stop_on_interrupt() -> Iterator[Callable[[], bool]]:
+    """Yield a function that tells whether Ctrl-C was pressed; pressed twice, it interrupts.
+
+    A tick that is under way is not torn apart, so that no command is lost half-way.
+    """
+    pressed = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield pressed.is_set
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def press(number: int, frame: FrameType | None) -> None:
+        if pressed.is_set():
+            raise KeyboardInterrupt
+        pressed.set()
+
+    signal.signal(signal.SIGINT, press)
+    try:
+        yield pressed.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)

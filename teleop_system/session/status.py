@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an operator should see of a session while it runs."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from teleop_system.interfaces import Pose6D, VelocityCommand
+from teleop_system.interfaces.causes import Cause, Severity
+from teleop_system.modules.arm_teleop.chain_kinematics import ChainKinematics
+from teleop_system.robot_side.engagement import EngagementStatus
+from teleop_system.robots import RobotDescription
+from teleop_system.utils.transforms import quat_distance
+
+if TYPE_CHECKING:
+    from teleop_system.session.session import TeleopSession
+
+SHORTEST_SPAN = 0.5
+"""Time over which a rate is measured at the least in [s]."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrackingError:
+    """How far an end effector is from where the operator wants it.
+
+    Attributes:
+        position: Distance in [m].
+        orientation: Angle in [rad].
+    """
+
+    position: float
+    orientation: float
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStatus:
+    """The present moment of a session.
+
+    Attributes:
+        time: Time of the session in [s].
+        ticks: Ticks so far.
+        engagement: State, and the reason for it.
+        causes: What holds or limits the robot now.
+        errors: How well end effectors follow, by chain; only those that have a target.
+        rates: Measured rate of every controller in [Hz].
+        speed: Time of the session per time of the wall.
+        overruns: Ticks that came more than a period late.
+        base: Velocity of the base: forward [m/s], to the left [m/s], turning [rad/s].
+    """
+
+    time: float
+    ticks: int
+    engagement: EngagementStatus
+    causes: tuple[Cause, ...] = ()
+    errors: Mapping[str, TrackingError] = field(default_factory=dict)
+    rates: Mapping[str, float] = field(default_factory=dict)
+    speed: float = 0.0
+    overruns: int = 0
+    base: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    @property
+    def severity(self) -> Severity:
+        """The gravest severity of all causes."""
+        return max((cause.severity for cause in self.causes), default=Severity.INFO)
+
+
+class StatusReporter:
+    """Sums up a session whenever it is asked to.
+
+    Args:
+        session: The session.
+        robot: Its robot.
+    """
+
+    def __init__(self, session: "TeleopSession", robot: RobotDescription) -> None:
+        self._session = session
+        names = [name for turn in session.turns for name in turn.module.chains]
+        chains = {name: robot.chains[name] for name in names}
+        self._kinematics = ChainKinematics(robot, chains, session.safety.parts.joints)
+        self._counted_at = 0.0
+        self._counts = {turn.module.name: 0 for turn in session.turns}
+        self._rates: dict[str, float] = {}
+
+    def status(self, elapsed: float, speed: float, overruns: int) -> SessionStatus:
+        """Return the status after `elapsed` [s] of the wall's time."""
+        session = self._session
+        self._count(elapsed)
+        base = session.output.base if session.output is not None else VelocityCommand()
+        return SessionStatus(
+            time=session.clock.time,
+            ticks=session.ticks,
+            engagement=session.status,
+            causes=session.causes,
+            errors={chain: self.error(chain, pose) for chain, pose in session.targets.items()},
+            rates=self._rates,
+            speed=speed,
+            overruns=overruns,
+            base=(base.linear_x, base.linear_y, base.angular_z),
+        )
+
+    def error(self, chain: str, target: Pose6D) -> TrackingError:
+        """Return how far an end effector was from a target when last measured."""
+        place, turn = self._kinematics.place(chain, self._session.side.positions.tolist())
+        return TrackingError(
+            math.dist(place, target.position.tolist()),
+            float(quat_distance(np.array(turn), target.orientation)),
+        )
+
+    def _count(self, elapsed: float) -> None:
+        """Measure the rates anew, where enough time has passed for that."""
+        span = elapsed - self._counted_at
+        if span < SHORTEST_SPAN:
+            return
+        counts = {turn.module.name: turn.updates for turn in self._session.turns}
+        self._rates = {name: (n - self._counts[name]) / span for name, n in counts.items()}
+        self._counted_at, self._counts = elapsed, counts

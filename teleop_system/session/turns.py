@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lets every controller run at its own rate within one loop."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teleop_system.interfaces.causes import Cause
+from teleop_system.session.modules import ModuleOutput, TeleopModule
+from teleop_system.session.signals import Samples
+from teleop_system.timing.scheduler import RateDivider
+
+Array = NDArray[np.float64]
+
+
+class Turn:
+    """One controller, when it is due, and what it said last.
+
+    Args:
+        module: The controller.
+        loop_rate: Ticks of the loop per second in [Hz]; a faster controller runs in every tick.
+
+    Attributes:
+        module: The controller.
+        causes: What it said last.
+        updates: How often it has run.
+    """
+
+    def __init__(self, module: TeleopModule, loop_rate: float) -> None:
+        self.module = module
+        self.causes: tuple[Cause, ...] = ()
+        self.updates = 0
+        rate = min(module.rate, loop_rate)
+        share = (Fraction(rate) / Fraction(loop_rate)).limit_denominator(1_000_000)
+        self._divider = RateDivider(share, loop_rate)
+        self._period = 1.0 / rate
+        self._last = -math.inf
+        self._hurries = False
+
+    def hurry(self) -> None:
+        """Let the controller run in the next tick, whenever its turn is."""
+        self._hurries = True
+
+    def is_due(self, index: int) -> bool:
+        """Tell whether the controller runs in the tick with this number; ask once a tick."""
+        due = self._divider.is_due_at(index) or self._hurries
+        self._hurries = False
+        return due
+
+    def update(
+        self, samples: Samples, *, now: float, engaged: bool, commanded: Array
+    ) -> ModuleOutput:
+        """Run the controller at time `now` [s]."""
+        dt = now - self._last if self.updates else self._period
+        self._last = now
+        self.updates += 1
+        output = self.module.update(samples, now=now, dt=dt, engaged=engaged, commanded=commanded)
+        self.causes = output.causes
+        return output

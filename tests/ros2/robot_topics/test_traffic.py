@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rates and latencies of what comes."""
+
+from teleop_system.ros2.robot_topics.traffic import Traffic
+
+
+def test_rates_count_from_report_to_report() -> None:
+    traffic = Traffic()
+    traffic.values(10.0)
+    for _ in range(50):
+        traffic.note("right_arm", 0.002)
+    assert traffic.values(10.5) == {
+        "rate.right_arm": "100.0",
+        "latency": "p50 2.00 ms, p99 2.00 ms",
+    }
+    assert traffic.values(11.0)["rate.right_arm"] == "0.0"
+
+
+def test_what_has_no_stamp_has_no_latency() -> None:
+    traffic = Traffic()
+    traffic.note("base")
+    assert "latency" not in traffic.values(1.0)

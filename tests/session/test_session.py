@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The standalone session: from power-up to an operator in control, and what can go wrong."""
+
+import math
+
+import numpy as np
+import pytest
+
+from teleop_system.exceptions import ConfigError, MissingSignalError
+from teleop_system.interfaces import Pose6D
+from teleop_system.robot_side.engagement_table import EngagementState
+from teleop_system.robot_side.requests import RequestBox, Requests
+from teleop_system.session.build import build_session, plan_session
+from teleop_system.session.signals import Samples
+from tests.session.sessions import Rig, rigged, settings_with
+
+_S = EngagementState
+MOVING = 1e-3
+"""A joint that moved by more than this in [rad] has moved."""
+
+
+def states_of(rig: Rig) -> list[str]:
+    return [record.target.value for record in rig.session.core.engagement.history]
+
+
+def moved(rig: Rig, part: str, seconds: float) -> float:
+    """Return the largest way of a part's commands while time passes."""
+    columns = rig.session.safety.parts[part].columns
+    assert rig.session.output is not None
+    before = rig.session.output.positions[columns].copy()
+    largest = 0.0
+    for _ in range(round(seconds * rig.session.rate)):
+        rig.run(1.0 / rig.session.rate)
+        largest = max(largest, float(np.abs(rig.session.output.positions[columns] - before).max()))
+    return largest
+
+
+def test_the_way_to_control_leads_through_every_state() -> None:
+    with rigged("session.self_test=true") as rig:
+        rig.run_until(_S.ENGAGED)
+        assert states_of(rig) == [
+            "waiting_for_state",
+            "syncing",
+            "homing",
+            "self_test",
+            "ready",
+            "engaged",
+        ]
+
+
+def test_the_self_test_moves_the_hands() -> None:
+    with rigged("session.self_test=true", "session.auto_engage=false") as rig:
+        rig.run_until(_S.SELF_TEST)
+        assert moved(rig, "right_hand", 0.6) > MOVING
+        rig.run_until(_S.READY)
+
+
+def test_homing_takes_a_robot_to_its_home_pose_within_its_limits() -> None:
+    with rigged("robot.initial_pose=a_pose", "session.home_pose=ready") as rig:
+        rig.run_until(_S.ENGAGED, longest=15.0)
+        assert rig.now > 1.0
+        assert "error_recovery" not in states_of(rig)
+
+
+def test_nobody_takes_control_unasked_where_that_is_not_wanted() -> None:
+    with rigged("session.auto_engage=false") as rig:
+        rig.run(1.0)
+        assert rig.session.status.state is _S.READY
+        assert moved(rig, "right_arm", 0.5) == 0.0
+        rig.session.requests.ask(engage=True)
+        rig.run(0.05)
+        assert rig.session.status.state is _S.ENGAGED
+
+
+def test_every_part_of_the_body_follows() -> None:
+    with rigged() as rig:
+        rig.run(9.0)
+        assert rig.session.recorder is not None
+        commands = rig.session.recorder.trace.column("commands")
+        commands = commands[np.isfinite(commands).all(axis=1)]
+        for part in rig.session.safety.parts.values():
+            assert np.ptp(commands[:, part.columns], axis=0).max() > 0.02, part.name
+
+
+def test_only_the_chosen_modules_move_their_parts() -> None:
+    with rigged("session.modules=[camera]") as rig:
+        rig.run_until(_S.ENGAGED)
+        assert moved(rig, "head", 3.0) > MOVING
+        assert moved(rig, "right_arm", 2.0) == 0.0
+
+
+def test_an_open_clutch_holds_the_robot_and_a_closed_one_goes_on_without_a_jump() -> None:
+    with rigged() as rig:
+        rig.run(5.0)
+        rig.session.requests.ask(clutch=False)
+        rig.run(1.0)
+        assert moved(rig, "left_arm", 1.0) == 0.0
+        rig.session.requests.ask(clutch=True)
+        # The promise of the safety manager for the first cycle.
+        assert moved(rig, "left_arm", 0.01) <= 0.002
+        assert moved(rig, "left_arm", 3.0) > MOVING
+
+
+def test_an_emergency_stop_latches_and_needs_reset_and_engage() -> None:
+    with rigged("session.auto_engage=false") as rig:
+        rig.run(0.5)
+        rig.session.requests.ask(engage=True)
+        rig.run(5.0)
+        rig.session.requests.ask(estop=True)
+        rig.run(0.02)
+        rig.session.requests.ask(estop=False)
+        assert rig.session.status.state is _S.ESTOPPED
+        rig.run(1.0)
+        assert moved(rig, "left_arm", 0.5) == 0.0
+        rig.session.requests.ask(engage=True)
+        assert moved(rig, "left_arm", 0.5) == 0.0
+        rig.session.requests.ask(reset_estop=True)
+        rig.run(0.5)
+        assert rig.session.status.state is _S.READY
+        assert moved(rig, "left_arm", 0.5) == 0.0
+        rig.session.requests.ask(engage=True)
+        assert moved(rig, "left_arm", 4.0) > MOVING
+
+
+def test_one_lost_tracker_stops_its_limb_and_no_other() -> None:
+    def lose_left(now: float, samples: Samples) -> Samples:
+        return samples | {"left_hand": Pose6D.lost(now)} if now >= 4.0 else samples
+
+    with rigged(disturb=lose_left) as rig:
+        rig.run(4.0)
+        rig.run(1.5)
+        assert rig.session.status.state is _S.ENGAGED
+        assert "right_arm" in rig.session.targets
+        assert "left_arm" not in rig.session.targets
+        assert {"lost", "stale"} & rig.rules()
+
+
+def test_lost_inputs_hold_at_once_and_give_up_control_later() -> None:
+    def lose_all(now: float, samples: Samples) -> Samples:
+        return dict.fromkeys(samples) if now >= 3.0 else samples
+
+    with rigged("session.auto_engage=false", disturb=lose_all) as rig:
+        rig.session.requests.ask(engage=True)
+        rig.run(0.3)
+        rig.session.requests.ask(engage=True)
+        rig.run(3.5)
+        assert moved(rig, "right_arm", 0.5) == 0.0
+        rig.run(1.5)
+        assert rig.session.status.state is _S.READY
+        assert "inputs were lost" in rig.session.status.reason
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        Pose6D(np.zeros(3), np.zeros(4), 0.0),
+        Pose6D(np.zeros(3), np.array([0.0, 0.0, 0.0, 3.0]), 0.0),
+        Pose6D(np.array([1.0, 1.0, 1.0]), np.array([0.0, 0.0, 0.0, 1.0]), 0.0),
+        None,
+    ],
+    ids=["zero quaternion", "quaternion too long", "jump", "nothing"],
+)
+def test_a_bad_sample_never_makes_the_robot_jump(bad: Pose6D | None) -> None:
+    def spoil(now: float, samples: Samples) -> Samples:
+        if not 3.0 <= now < 3.05:
+            return samples
+        pose = bad and Pose6D(bad.position, bad.orientation, now)
+        return samples | {"right_hand": pose}
+
+    with rigged(disturb=spoil) as rig:
+        rig.run(5.0)
+        assert rig.session.status.state is _S.ENGAGED
+        assert rig.session.recorder is not None
+        commands = rig.session.recorder.trace.column("commands")
+        commands = commands[np.isfinite(commands).all(axis=1)]
+        steps = np.abs(np.diff(commands, axis=0)).max(axis=0) * rig.session.rate
+        assert (steps <= rig.session.safety.parts.velocity * (1.0 + 1e-6)).all()
+
+
+def test_a_stall_of_two_seconds_is_a_cause_and_a_hold() -> None:
+    with rigged() as rig:
+        rig.run(3.0)
+        rig.now += 2.0
+        assert moved(rig, "right_arm", 0.01) <= 0.002
+        assert "overrun" in rig.rules()
+        rig.run(1.0)
+        assert rig.session.status.state is _S.ENGAGED
+        assert moved(rig, "right_arm", 3.0) > MOVING
+
+
+def test_a_robot_that_does_not_go_where_it_is_told_is_a_fault() -> None:
+    with rigged() as rig:
+        rig.run_until(_S.ENGAGED)
+        side = rig.session.side
+        side.measure = lambda: side.positions.__iadd__(1.0)  # type: ignore[method-assign]
+        side.measured_at = math.inf
+        rig.run(1.0)
+        assert rig.session.status.state is _S.ERROR_RECOVERY
+        assert "from where it was told to be" in rig.session.status.reason
+
+
+def test_missing_signals_are_named_before_anything_starts() -> None:
+    settings = settings_with("hardware.signals.left_foot=null", "hardware.signals.head=null")
+    assert len(plan_session(settings).missing) == 2
+    with pytest.raises(MissingSignalError, match=r"left_foot.*head"):
+        build_session(settings)
+
+
+def test_hardware_says_what_it_lacks() -> None:
+    with pytest.raises(ConfigError, match=r"needs drivers for robot 'rby1'.*none is installed"):
+        build_session(settings_with("session.mode=hardware"))
+
+
+def test_a_robot_without_parts_for_the_modules_is_refused() -> None:
+    settings = settings_with("robot=dg5f", "session.modules=[locomotion,camera]")
+    with pytest.raises(ConfigError, match=r"could run: hand"):
+        build_session(settings)
+
+
+def test_modules_the_robot_has_no_parts_for_are_left_out() -> None:
+    with rigged("robot=dg5f") as rig:
+        assert [turn.module.name for turn in rig.session.turns] == ["hand"]
+        rig.run(6.0)
+        assert rig.session.status.state is _S.ENGAGED
+
+
+def test_a_request_counts_for_one_tick_and_the_clutch_stays_as_it_was_put() -> None:
+    box = RequestBox()
+    box.ask(engage=True, clutch=False)
+    assert box.take(ready=False) == Requests(engage=True, clutch=False)
+    assert box.take(ready=False) == Requests(clutch=False)
+
+
+def test_an_emergency_stop_pressed_and_released_between_two_ticks_counts() -> None:
+    box = RequestBox()
+    box.ask(estop=True)
+    box.ask(estop=False)
+    assert box.take(ready=False).estop
+    assert not box.take(ready=False).estop
+
+
+def test_giving_up_control_ends_taking_it_unasked() -> None:
+    box = RequestBox(auto_engage=True)
+    assert box.take(ready=True).engage
+    box.ask(disengage=True)
+    box.take(ready=True)
+    assert not box.take(ready=True).engage
+
+
+@pytest.mark.parametrize("requests", [Requests(), Requests(engage=True, clutch=False, estop=True)])
+def test_requests_survive_being_recorded(requests: Requests) -> None:
+    assert Requests.decode(requests.encode()) == requests
