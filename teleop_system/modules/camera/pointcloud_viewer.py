@@ -111,11 +111,6 @@ class PointCloudViewer:
             self.close()
         return is_open
 
-    def screenshot(self, path: Path) -> None:
-        """Write what the window shows to a PNG file."""
-        if self._window is not None:
-            self._window.capture_screen_image(str(path), do_render=True)
-
     def close(self) -> None:
         """Close the window; safe to call twice."""
         window, self._window = self._window, None

@@ -17,7 +17,6 @@ Twenty = tuple[float, ...]
 """One number per joint: thumb, index, middle, ring and pinky, four each."""
 
 _LONG_SCALE = (1.0, 1.0, 0.9, 1.3)
-_VENDOR_OFFSETS = {0: -58.5, 1: 20.0, 6: -40.0, 10: -30.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +44,6 @@ class AngleMapConfig:
             values = getattr(self, name)
             if len(values) != HAND_JOINT_COUNT or not all(map(math.isfinite, values)):
                 raise ConfigError(f"{name} needs {HAND_JOINT_COUNT} finite numbers, got {values}")
-
-    @classmethod
-    def vendor(cls) -> "AngleMapConfig":
-        """Return the hand maker's own numbers for MANUS gloves, found by trial."""
-        offset = [math.radians(_VENDOR_OFFSETS.get(joint, 0.0)) for joint in range(20)]
-        long = (1.0, 1.0, 1.3, 1.7)
-        return cls((-1.0, 1.6, 1.3, 1.3, *long * 3, 1.0 / 1.5, 1.0, 1.0, 1.0), tuple(offset))
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,6 @@ Array = NDArray[np.float64]
 FINGERS = ("thumb", "index", "middle", "ring", "pinky")
 JOINTS_PER_FINGER = 4
 JOINT_COUNT = len(FINGERS) * JOINTS_PER_FINGER
-MAX_SPEED = np.pi
-"""Largest speed of every joint in [rad/s]."""
 FINGER_RADIUS = 0.0105
 """Radius of the capsules that stand for the finger links in [m]."""
 TIP_CENTRE = 0.0071
@@ -84,15 +82,6 @@ def joint_names(side: str) -> tuple[str, ...]:
     return tuple(
         f"{side[0]}j_dg_{finger}_{joint}" for finger in range(1, 6) for joint in range(1, 5)
     )
-
-
-def joint_limits(side: str, *, curl_only: bool = True) -> tuple[Array, Array]:
-    """Return lower and upper limits [rad] of the left or right hand, each of shape (20,)."""
-    lower = CURL_LOWER if curl_only else LOWER
-    if side == "right":
-        return lower.copy(), UPPER.copy()
-    first, second = MIRROR * lower, MIRROR * UPPER
-    return np.minimum(first, second), np.maximum(first, second)
 
 
 class FingerPoints(NamedTuple):

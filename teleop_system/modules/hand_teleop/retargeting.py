@@ -6,17 +6,15 @@ right thumb is at +y and the left one at -y.
 """
 
 import abc
-import dataclasses
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from typing_extensions import override
 
 from teleop_system import registry
-from teleop_system.exceptions import InvalidHandStateError, InvalidValueError, UnknownNameError
+from teleop_system.exceptions import InvalidHandStateError, UnknownNameError
 from teleop_system.interfaces.master_device import HAND_SIDES, HandJointState
 from teleop_system.modules.hand_teleop.config import (
-    AngleMapConfig,
     FingertipConfig,
     HandTeleopConfig,
 )
@@ -67,8 +65,6 @@ for _joint, _angles in enumerate(_SOURCE_ANGLES):
     _SOURCES[_joint, list(_angles)] = 1.0 / len(_angles)
 _SIGNS = np.array([1, -1, 1, 1] + [-1, 1, 1, 1] * 3 + [1, -1, 1, 1], dtype=np.float64)
 _ARCH = 16
-_THUMB_BASE = (0, 1)
-_SPREADS = (4, 8, 12, 17)
 _ABDUCTED_AWAY = (13, 17)
 _LARGEST_ANGLE = 2.0 * np.pi
 """No joint of a person turns further; it keeps nonsense within numbers that can be multiplied."""
@@ -103,38 +99,6 @@ class AngleRetargeter(IRetargeter):
         sources *= self._factor
         clamped: Array = np.minimum(np.maximum(sources, self._lower), self._upper)
         return clamped
-
-
-def calibrate_angles(config: AngleMapConfig, rest: Array, fist: Array) -> AngleMapConfig:
-    """Return a map that takes one person's flat hand to 0 and their fist to a closed hand.
-
-    Bending joints get scale and offset; those that spread, and the thumb's first two, whose fist
-    is no end of their range, only a new zero.
-
-    Args:
-        config: The map to start from.
-        rest: The 20 angles of the flat hand in [rad].
-        fist: The 20 angles of the fist in [rad].
-
-    Raises:
-        InvalidHandStateError: A pose is not 20 finite numbers, or no finger moved between them.
-    """
-    flat, closed = HandJointState(rest).joint_angles, HandJointState(fist).joint_angles
-    start, travel = _SOURCES @ flat, _SOURCES @ (closed - flat)
-    least = 0.3
-    bends = np.ones(JOINT_COUNT, dtype=bool)
-    bends[[*_THUMB_BASE, *_SPREADS, _ARCH]] = False
-    if not (travel[bends] > least).any():
-        raise InvalidHandStateError(
-            f"fist must bend the fingers by more than {least} rad, got {travel[bends].max():.3g}"
-        )
-    scale, offset = np.array(config.scale), np.array(config.offset)
-    known = bends & (travel > least)
-    scale[known] = np.minimum(UPPER[known], np.pi / 2) / travel[known]
-    offset[known] = -start[known]
-    zeros = [*_THUMB_BASE, *_SPREADS]
-    offset[zeros] -= start[zeros]
-    return dataclasses.replace(config, scale=tuple(scale.tolist()), offset=tuple(offset.tolist()))
 
 
 class FingertipBatch:
@@ -214,27 +178,6 @@ class FingertipRetargeter(IRetargeter):
 _RELAXED = np.array(
     [0.4, -1.2, 0.3, 0.3] + [0.0, 0.5, 0.5, 0.35] * 3 + [0.0, 0.0, 0.5, 0.4], dtype=np.float64
 )
-
-
-def calibrate_fingertips(config: FingertipConfig, open_tips: Array) -> FingertipConfig:
-    """Return the parameters with the scale of one person's hand.
-
-    Args:
-        config: The parameters to start from.
-        open_tips: Finger tips of the flat hand in its wrist frame in [m], shape (5, 3).
-
-    Raises:
-        InvalidValueError: That is no flat hand.
-    """
-    state = HandJointState(np.zeros(20), open_tips)
-    reach = float(tips_of(state)[1:, 0].mean())
-    if not 0.08 <= reach <= 0.3:
-        raise InvalidValueError(
-            f"open_tips must reach 0.08 to 0.3 m from the wrist along x, got {reach:.3g} m"
-        )
-    straight = finger_positions(np.zeros((1, JOINT_COUNT)), extension=config.tip_extension)
-    length = float(straight[1:, 0, 3, 2].mean()) - config.origin[2]
-    return dataclasses.replace(config, hand_scale=length / reach)
 
 
 def tips_of(state: HandJointState) -> Array:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gloves and robot hands over ROS 2 topics; the only place that knows their messages."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,10 +9,9 @@ from sensor_msgs.msg import JointState as JointStateMessage
 from typing_extensions import override
 
 from teleop_system.exceptions import InvalidHandStateError
-from teleop_system.interfaces import HandJointState, IHandInput, ISlaveHand
+from teleop_system.interfaces import HandJointState, IHandInput
 from teleop_system.interfaces.master_device import HAND_JOINT_COUNT
 from teleop_system.ros2.cdr import JointStateCodec
-from teleop_system.ros2.joint_topics import JointFeed, JointsOverTopics
 from teleop_system.ros2.sample_topic import SampleTopic
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
 
@@ -119,25 +118,6 @@ class GlovePublisher:
                 self._codec.encode(state.timestamp, state.joint_angles.tolist())
             )
         return state.valid
-
-
-class HandCommandTopic(JointsOverTopics, ISlaveHand):
-    """The command topic of a robot's hand or gripper, seen as an `ISlaveHand`.
-
-    Args:
-        node: The `TeleopNode` that commands.
-        side: "left" or "right".
-        joints: Its joints, in the order of commands.
-        states: Where the joints of the robot are.
-    """
-
-    def __init__(self, node: Any, side: str, joints: Sequence[str], states: JointFeed) -> None:
-        super().__init__(node, TopicNames.hand_command(side), joints, states)
-        self._side = side
-
-    @override
-    def get_side(self) -> str:
-        return self._side
 
 
 def _columns(names: tuple[str, ...]) -> list[int] | None:

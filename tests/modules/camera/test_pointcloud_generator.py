@@ -6,25 +6,13 @@ import numpy as np
 import pytest
 
 from teleop_system.exceptions import ConfigError, InvalidValueError
-from teleop_system.modules.camera import pointcloud_generator
 from teleop_system.modules.camera.pointcloud_generator import (
     PointCloudConfig,
     PointCloudGenerator,
 )
 from tests.modules.camera.streaming.scenes import scene
 
-LOOPS = [
-    pytest.param(pointcloud_generator._BEST, id="best"),
-    pytest.param(pointcloud_generator._unproject_with_numpy, id="numpy"),
-]
 
-
-@pytest.fixture(params=LOOPS)
-def loop(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pointcloud_generator, "_BEST", request.param)
-
-
-@pytest.mark.usefixtures("loop")
 @pytest.mark.parametrize("skew", [0.0, 3.0])
 def test_points_project_back_to_their_pixels(skew: float) -> None:
     frame = scene()
@@ -41,7 +29,6 @@ def test_points_project_back_to_their_pixels(skew: float) -> None:
     assert seen.sum() == (frame.depth > 0.0).sum()
 
 
-@pytest.mark.usefixtures("loop")
 def test_the_middle_of_the_picture_lies_straight_ahead() -> None:
     frame = scene()
     camera = PointCloudGenerator(PointCloudConfig(frame="camera")).generate(frame)
@@ -53,7 +40,6 @@ def test_the_middle_of_the_picture_lies_straight_ahead() -> None:
     np.testing.assert_allclose(ahead, [0.9, 0.0, 1.4], atol=1e-6)
 
 
-@pytest.mark.usefixtures("loop")
 def test_points_out_of_range_are_left_out() -> None:
     cloud = PointCloudGenerator(PointCloudConfig(near=1.5, far=2.0, frame="camera")).generate(
         scene()
@@ -63,7 +49,6 @@ def test_points_out_of_range_are_left_out() -> None:
     assert len(cloud.points) > 0
 
 
-@pytest.mark.usefixtures("loop")
 def test_a_stride_keeps_every_so_many_pixels() -> None:
     frame = dataclasses.replace(scene(), depth=np.ones((120, 160), np.float32))
     full = PointCloudGenerator(PointCloudConfig(frame="camera")).generate(frame)
@@ -74,7 +59,6 @@ def test_a_stride_keeps_every_so_many_pixels() -> None:
     )
 
 
-@pytest.mark.usefixtures("loop")
 def test_a_camera_without_depth_gives_no_points() -> None:
     frame = dataclasses.replace(scene(), depth=np.zeros((120, 160), np.float32))
     assert PointCloudGenerator().generate(frame).points.shape == (0, 3)

@@ -121,7 +121,6 @@ def test_without_a_screen_no_window_opens(
 
 WINDOW = """
 import sys
-from pathlib import Path
 from teleop_system.modules.camera.pointcloud_generator import PointCloudGenerator
 from teleop_system.modules.camera.pointcloud_viewer import PointCloudViewer
 from tests.modules.camera.streaming.scenes import scene
@@ -130,7 +129,7 @@ assert viewer.open()
 for shift in range(0, 40, 10):
     frame = scene(shift=shift)
     assert viewer.show(generator.generate(frame), frame)
-viewer.screenshot(Path(sys.argv[1]))
+viewer._window.capture_screen_image(sys.argv[1], do_render=True)
 viewer.close()
 """
 

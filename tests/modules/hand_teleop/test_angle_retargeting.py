@@ -6,13 +6,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from teleop_system.exceptions import ConfigError, InvalidHandStateError, UnknownNameError
+from teleop_system.exceptions import ConfigError, UnknownNameError
 from teleop_system.interfaces import HandJointState
 from teleop_system.modules.hand_teleop import AngleMapConfig, AngleRetargeter, HandTeleopConfig
-from teleop_system.modules.hand_teleop.dg5f import finger_tips, joint_limits
-from teleop_system.modules.hand_teleop.retargeting import calibrate_angles
+from teleop_system.modules.hand_teleop.dg5f import finger_tips
 from teleop_system.simulators.human.gestures import GESTURES
 
+from .limits import joint_limits
 from .operators import SIDES, Array, random_angles
 
 # Of both hands: which human angle moves which joint, and which way on the right and on the left.
@@ -120,32 +120,6 @@ def test_no_angle_leaves_the_usable_range(side: str) -> None:
 def test_hyperextension_does_not_bend_the_robot_backwards() -> None:
     positions = retarget(np.full(20, -0.4), "right").reshape(5, 4)
     assert (positions[:, 2:] >= 0.0).all()
-
-
-def test_calibrated_rest_is_straight_and_fist_is_closed() -> None:
-    rest, fist = GESTURES["relaxed"], GESTURES["fist"]
-    config = calibrate_angles(AngleMapConfig(), rest, fist)
-    flat, closed = (retarget(a, "right", config) for a in (rest, fist))
-    bends = [5, 6, 7, 9, 10, 11, 13, 14, 15, 18, 19]
-    np.testing.assert_allclose(flat[bends], 0.0, atol=1e-12)
-    np.testing.assert_allclose(closed[bends], np.pi / 2, atol=1e-12)
-    np.testing.assert_allclose(flat[[4, 8, 12, 17]], 0.0, atol=1e-12)
-
-
-def test_a_fist_that_is_none_cannot_calibrate() -> None:
-    with pytest.raises(InvalidHandStateError, match="fist"):
-        calibrate_angles(AngleMapConfig(), GESTURES["open"], GESTURES["open"])
-
-
-def test_the_makers_numbers_are_as_published() -> None:
-    config = AngleMapConfig.vendor()
-    angles = np.zeros(20)
-    angles[6], angles[10], angles[14] = np.radians([60.0, 60.0, 60.0])
-    positions = np.degrees(retarget(angles, "right", config))
-    assert positions[6] == pytest.approx(1.3 * 20.0)
-    assert positions[10] == pytest.approx(1.3 * 30.0)
-    assert positions[14] == pytest.approx(1.3 * 60.0)
-    assert positions[1] == pytest.approx(-1.6 * 20.0)
 
 
 def test_a_map_of_nineteen_numbers_is_refused() -> None:

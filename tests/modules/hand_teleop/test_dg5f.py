@@ -9,6 +9,8 @@ import pytest
 
 from teleop_system.modules.hand_teleop import dg5f
 
+from .limits import joint_limits
+
 MODELS = Path(__file__).parents[3] / "models" / "dg5f"
 FLEXED = np.array(
     [
@@ -101,7 +103,7 @@ def test_names_and_limits_are_those_of_the_urdf(side: str) -> None:
     root = ET.parse(MODELS / f"dg5f_{side}.urdf").getroot()
     joints = [joint for joint in root.iter("joint") if joint.get("type") == "revolute"]
     assert sorted(joint.get("name", "") for joint in joints) == sorted(dg5f.joint_names(side))
-    lower, upper = dg5f.joint_limits(side, curl_only=False)
+    lower, upper = joint_limits(side, curl_only=False)
     for joint in joints:
         index = dg5f.joint_names(side).index(joint.get("name", ""))
         limit = joint.find("limit")
@@ -111,7 +113,7 @@ def test_names_and_limits_are_those_of_the_urdf(side: str) -> None:
 
 
 def test_fingers_may_only_curl() -> None:
-    right, _ = dg5f.joint_limits("right")
-    _, left = dg5f.joint_limits("left")
+    right, _ = joint_limits("right")
+    _, left = joint_limits("left")
     assert (right.reshape(5, 4)[:, 2:] == 0.0).all()
     assert (left[2:4] == 0.0).all()

@@ -6,7 +6,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from teleop_system.exceptions import ConfigError, InvalidHandStateError, InvalidValueError
+from teleop_system.exceptions import ConfigError, InvalidHandStateError
 from teleop_system.interfaces import HandJointState
 from teleop_system.modules.hand_teleop import (
     FingertipConfig,
@@ -19,14 +19,14 @@ from teleop_system.modules.hand_teleop.dg5f import (
     UPPER,
     finger_points,
     finger_positions,
-    joint_limits,
 )
 from teleop_system.modules.hand_teleop.finger_clearance import finger_gaps
 from teleop_system.modules.hand_teleop.fingertip_solver import FingertipSolver
-from teleop_system.modules.hand_teleop.retargeting import FingertipBatch, calibrate_fingertips
+from teleop_system.modules.hand_teleop.retargeting import FingertipBatch
 from teleop_system.simulators.human.gestures import GESTURES
 from teleop_system.simulators.human.hand_model import finger_tips as human_tips
 
+from .limits import joint_limits
 from .operators import SIDES, Array, gesture
 
 EXTENSION = 0.0071
@@ -180,19 +180,6 @@ def test_the_same_tips_give_the_same_joints_to_the_last_bit() -> None:
         return np.array([batch.retarget({"right": tips})["right"] for tips in samples])
 
     assert run().tobytes() == run().tobytes()
-
-
-def test_a_larger_hand_is_scaled_down() -> None:
-    tips = human_tips(np.zeros(20), "right")
-    usual = calibrate_fingertips(FingertipConfig(), tips)
-    large = calibrate_fingertips(FingertipConfig(), 1.25 * tips)
-    assert large.hand_scale == pytest.approx(usual.hand_scale / 1.25)
-    assert usual.hand_scale == pytest.approx(1.1, abs=0.05)
-
-
-def test_a_calibration_without_a_flat_hand_is_refused() -> None:
-    with pytest.raises(InvalidValueError, match="open_tips"):
-        calibrate_fingertips(FingertipConfig(), np.zeros((5, 3)))
 
 
 def test_a_state_without_tips_is_refused() -> None:

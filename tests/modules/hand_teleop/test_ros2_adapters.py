@@ -9,24 +9,19 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from typing_extensions import override
 
-from teleop_system.interfaces import IHandInput, ISlaveHand
+from teleop_system.interfaces import IHandInput
 from teleop_system.interfaces.causes import Rule
 from teleop_system.modules.hand_teleop.ros2_adapters import (
     FINGER_JOINTS,
     GlovePublisher,
     GloveTopic,
-    HandCommandTopic,
 )
-from teleop_system.ros2.cdr import JointStateCodec
-from teleop_system.ros2.joint_topics import JointFeed
 from teleop_system.ros2.teleop_node import TeleopNode
 from teleop_system.session.signals import DERIVATIONS
 from teleop_system.simulators.simulated_hand import SimulatedHand
-from teleop_system.testing import HandInputSuite, SlaveHandSuite
-from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
+from teleop_system.testing import HandInputSuite
 from tests.ros2.spinning import spinning, wait_for
 
-JOINTS = ("finger_a", "finger_b")
 ANGLES = tuple(0.01 * index for index in range(20))
 
 
@@ -44,28 +39,6 @@ class TestGloveTopic(HandInputSuite):
     @override
     def create(self) -> IHandInput:
         return GloveTopic(self.node, "left", "left_fingers")
-
-
-@pytest.fixture(scope="module")
-def states(node: TeleopNode) -> JointFeed:
-    feed = JointFeed(node, TopicNames.JOINT_STATES, JOINTS)
-    feed.open()
-    publisher = node.publisher(JointState, TopicNames.JOINT_STATES, QoSPreset.SENSOR_DATA)
-    publisher.on_activate(None)
-    codec = JointStateCodec(JOINTS)
-    node.every(0.02, lambda: publisher.publish(codec.encode(node.now(), (0.01, 0.02))))
-    wait_for(lambda: feed.latest is not None)
-    return feed
-
-
-class TestHandCommandTopic(SlaveHandSuite):
-    @pytest.fixture(autouse=True)
-    def use(self, node: TeleopNode, states: JointFeed) -> None:
-        self.node, self.states = node, states
-
-    @override
-    def create(self) -> ISlaveHand:
-        return HandCommandTopic(self.node, "right", JOINTS, self.states)
 
 
 def take(node: TeleopNode, names: tuple[str, ...], angles: tuple[float, ...]) -> GloveTopic:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes an RGB-D frame small and whole again: JPEG or lossless colour, lossless millimetres.
+"""Compresses RGB-D frames: colour as JPEG or lossless, depth lossless in millimetres.
 
-Depth is rounded to millimetres; every pixel is predicted by the one above, the differences are
-split into a plane of low and a plane of high bytes, and both go through LZ4. Millimetres come
-back exactly. Lossless colour is predicted likewise, byte by byte.
+Depth is rounded to millimetres. Each pixel is predicted by the pixel above; low and high bytes of
+the differences form two planes, and LZ4 compresses both. Decoding returns exactly the same
+millimetres. Lossless colour uses the same prediction, byte by byte.
 """
 
 import dataclasses
@@ -16,41 +16,41 @@ from numpy.typing import NDArray
 
 from teleop_system.exceptions import CodecError, MissingExtraError
 from teleop_system.interfaces import RGBDFrame
+from teleop_system.modules.camera.image_kernels import join_depth, split_depth
 from teleop_system.modules.camera.streaming.config import CodecConfig
-from teleop_system.modules.camera.streaming.depth_planes import BEST, DepthPlanes
 
 LARGEST_SIDE = 4096
-"""Most rows or columns of a frame in [px]; a decoder allocates for no more."""
+"""Largest number of rows or columns of a frame [px]; it bounds the memory of a decoder."""
 _FAULTS = (ValueError, RuntimeError, MemoryError)
-"""What simplejpeg and lz4 raise on data that are not theirs, besides lz4's own error."""
+"""What simplejpeg and lz4 raise on invalid data, besides lz4's own error."""
 
 
 class ColorCoding(enum.IntEnum):
-    """How the colour image is packed."""
+    """Format of the compressed colour image."""
 
     JPEG = 1
     LOSSLESS = 2
 
 
 class DepthCoding(enum.IntEnum):
-    """How the depth image is packed."""
+    """Format of the compressed depth image."""
 
     ABSENT = 0
-    """Nothing was measured anywhere, as with a camera that has no depth."""
+    """No pixel has a depth, for example from a camera without a depth sensor."""
     MILLIMETRES = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedImages:
-    """The two images of a frame, packed.
+    """The two compressed images of a frame.
 
     Attributes:
         width: Columns in [px].
         height: Rows in [px].
-        color_coding: How `color` is packed.
-        depth_coding: How `depth` is packed.
-        color: The packed colour image.
-        depth: The packed depth image; empty where there is none.
+        color_coding: Format of `color`.
+        depth_coding: Format of `depth`.
+        color: The compressed colour image.
+        depth: The compressed depth image; empty if there is none.
     """
 
     width: int
@@ -67,30 +67,27 @@ class PackedImages:
 
 
 class RGBDCodec:
-    """Packs and unpacks frames; keeps its working memory, hence one per thread.
+    """Encodes and decodes frames. It reuses working memory, so each thread needs its own.
 
     Raises:
         MissingExtraError: simplejpeg or lz4 is not installed.
     """
 
-    def __init__(
-        self, config: CodecConfig | None = None, depth_planes: DepthPlanes = BEST
-    ) -> None:
+    def __init__(self, config: CodecConfig | None = None) -> None:
         self._config = config or CodecConfig()
-        self._depth_planes = depth_planes
         self._jpeg, self._lz4 = _libraries()
         self._planes = np.empty((2, 0, 0), np.uint8)
 
     def prepare(self, frame: RGBDFrame) -> RGBDFrame:
-        """Return the part of a frame that is sent, at the resolution it is sent in.
+        """Crop and downscale a frame as configured.
 
-        The camera matrix follows, so that points unprojected from the result are where they were.
+        The camera matrix changes with it, so unprojected points keep their positions.
 
         Raises:
-            CodecError: The region lies outside the frame, or nothing is left of it.
+            CodecError: The region lies outside the frame, or the result is empty.
         """
         if self._config.region is not None:
-            frame = _cut_out(frame, self._config.region)
+            frame = _crop(frame, self._config.region)
         if self._config.shrink > 1:
             frame = _shrink(frame, self._config.shrink)
         if not (1 <= frame.width <= LARGEST_SIDE and 1 <= frame.height <= LARGEST_SIDE):
@@ -101,7 +98,7 @@ class RGBDCodec:
         return frame
 
     def encode(self, frame: RGBDFrame) -> PackedImages:
-        """Pack the images of a frame as they are; `prepare()` applies region and resolution."""
+        """Compress the images of a frame that `prepare()` has cropped and downscaled."""
         depth = self._encode_depth(frame.depth)
         coding = DepthCoding.MILLIMETRES if depth else DepthCoding.ABSENT
         if self._config.color == "lossless":
@@ -113,10 +110,10 @@ class RGBDCodec:
     def decode(self, packed: PackedImages) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
         """Return colour, shape (H, W, 3), and depth in [m], shape (H, W).
 
-        Memory is bounded by the frame's size, whatever the data say.
+        The frame's size bounds the memory used, even for malicious data.
 
         Raises:
-            CodecError: The data are not those of such a frame.
+            CodecError: The data do not fit the frame's size or format.
         """
         shape = (packed.height, packed.width)
         if not all(1 <= side <= LARGEST_SIDE for side in shape):
@@ -140,12 +137,12 @@ class RGBDCodec:
     def _decode_jpeg(self, data: bytes, shape: tuple[int, int]) -> NDArray[np.uint8]:
         try:
             height, width, *_ = self._jpeg.decode_jpeg_header(data)
-            # Asked before anything is decoded: a small file may claim to be a huge picture.
+            # Checked before decoding, because a small file may claim to be a huge image.
             if (height, width) != shape:
-                raise CodecError(f"colour should be {shape} pixels, its JPEG has {height, width}")
+                raise CodecError(f"colour needs {shape} pixels, the JPEG has {height, width}")
             rgb: NDArray[np.uint8] = self._jpeg.decode_jpeg(data, fastupsample=True)
         except _FAULTS as error:
-            raise CodecError(f"colour is no readable JPEG: {error}") from error
+            raise CodecError(f"colour is not a valid JPEG: {error}") from error
         return rgb
 
     def _encode_lossless(self, rgb: NDArray[np.uint8]) -> bytes:
@@ -164,7 +161,7 @@ class RGBDCodec:
         shape = (2, *depth.shape)
         if self._planes.shape != shape:
             self._planes = np.empty(shape, np.uint8)
-        if not self._depth_planes.split(np.ascontiguousarray(depth), self._planes):
+        if not split_depth(np.ascontiguousarray(depth), self._planes):
             return b""
         packed: bytes = self._lz4.compress(self._planes, store_size=False)
         return packed
@@ -172,7 +169,7 @@ class RGBDCodec:
     def _decode_depth(self, data: bytes, shape: tuple[int, int]) -> NDArray[np.float32]:
         planes = self._unpack(data, (2, *shape), "depth")
         depth = np.empty(shape, np.float32)
-        self._depth_planes.join(planes, depth)
+        join_depth(planes, depth)
         return depth
 
     def _unpack(self, data: bytes, shape: tuple[int, ...], what: str) -> NDArray[np.uint8]:
@@ -180,17 +177,17 @@ class RGBDCodec:
         try:
             raw = self._lz4.decompress(data, uncompressed_size=size)
         except (*_FAULTS, self._lz4.LZ4BlockError) as error:
-            raise CodecError(f"{what} is no LZ4 block of {size} bytes: {error}") from error
+            raise CodecError(f"{what} is not an LZ4 block of {size} bytes: {error}") from error
         if len(raw) != size:
-            raise CodecError(f"{what} should be {size} bytes, got {len(raw)}")
+            raise CodecError(f"{what} needs {size} bytes, got {len(raw)}")
         return np.frombuffer(raw, np.uint8).reshape(shape)
 
 
-def _cut_out(frame: RGBDFrame, region: tuple[int, int, int, int]) -> RGBDFrame:
+def _crop(frame: RGBDFrame, region: tuple[int, int, int, int]) -> RGBDFrame:
     left, top, width, height = region
     if left + width > frame.width or top + height > frame.height:
         raise CodecError(
-            f"region (left, top, width, height) {region} leaves the frame of "
+            f"region (left, top, width, height) {region} exceeds the frame of "
             f"{frame.width} x {frame.height} pixels"
         )
     rows, columns = slice(top, top + height), slice(left, left + width)
@@ -207,9 +204,9 @@ def _cut_out(frame: RGBDFrame, region: tuple[int, int, int, int]) -> RGBDFrame:
 
 
 def _shrink(frame: RGBDFrame, factor: int) -> RGBDFrame:
-    """Average colour over squares of pixels, and take one depth of each.
+    """Average colour over squares of pixels, and take one depth per square.
 
-    An average of depths across an edge would be a point in mid-air.
+    Averaging depth across an edge would create a point in mid-air.
     """
     width, height = frame.width // factor, frame.height // factor
     squares = frame.rgb[: height * factor, : width * factor].reshape(
@@ -218,7 +215,7 @@ def _shrink(frame: RGBDFrame, factor: int) -> RGBDFrame:
     total = squares.sum(axis=(1, 3), dtype=np.uint32)
     depth = frame.depth[factor // 2 :: factor, factor // 2 :: factor][:height, :width]
     matrix = frame.intrinsics.copy()
-    # Pixel centres have whole coordinates: that of a square lies (factor - 1) / 2 into it.
+    # Pixel centres have integer coordinates; the centre of a square is at (factor - 1) / 2.
     matrix[:2, 2] -= 0.5 * (factor - 1)
     matrix[:2] /= factor
     return dataclasses.replace(

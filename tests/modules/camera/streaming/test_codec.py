@@ -85,7 +85,7 @@ def test_a_lower_resolution_keeps_points_within_a_pixel(factor: int) -> None:
 
 
 def test_a_region_outside_the_frame_is_an_error_that_says_so() -> None:
-    with pytest.raises(CodecError, match=r"leaves the frame of 160 x 120"):
+    with pytest.raises(CodecError, match=r"exceeds the frame of 160 x 120"):
         RGBDCodec(CodecConfig(region=(100, 0, 80, 60))).prepare(scene())
 
 
@@ -111,7 +111,7 @@ def test_settings_out_of_range_are_refused(changes: dict[str, object]) -> None:
 
 def test_a_jpeg_of_another_size_is_not_decoded() -> None:
     packed = RGBDCodec().encode(scene(320, 240))
-    with pytest.raises(CodecError, match=r"should be \(120, 160\)"):
+    with pytest.raises(CodecError, match=r"needs \(120, 160\)"):
         RGBDCodec().decode(dataclasses.replace(packed, width=160, height=120))
 
 
