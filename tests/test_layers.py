@@ -171,21 +171,6 @@ def test_third_party_libraries_are_imported_only_where_they_belong() -> None:
     assert not wrong
 
 
-def test_kernels_import_kernels_of_other_files_and_no_constants() -> None:
-    """A compiled kernel is kept on disk until the file of a kernel that it calls changes."""
-    allowed = {"math", "numpy", "numpy.typing", f"{PACKAGE}.utils.compiled"}
-    found = [item for item in imports() if item.path.endswith("kernels.py")]
-    assert found
-    others = [item for item in found if item.module not in allowed]
-    assert not [str(item) for item in others if not item.module.endswith("kernels")]
-    for path in sources():
-        if path.name.endswith("kernels.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.ImportFrom) and str(node.module).endswith("kernels"):
-                    names = [alias.name for alias in node.names]
-                    assert not [name for name in names if name.isupper()], f"{path}: {names}"
-
-
 def test_interfaces_need_numpy_alone() -> None:
     libraries = {
         item.module.partition(".")[0] for item in imports() if item.importer == "interfaces"

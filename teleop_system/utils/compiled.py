@@ -3,8 +3,9 @@
 
 NumPy needs a call, and memory, for every operation on a handful of numbers; a loop in machine code
 does all of them at once. Such functions are called *kernels* and live in files named
-`*kernels.py`. What was compiled is kept on disk until its file changes, or that of a kernel which
-it has imported by name and calls. Constants of other files are not looked after.
+`*kernels.py`. A kernel may use kernels, constants, data types and named tuples of any file that
+it imports them from by name. The machine code is kept on disk until the kernel or anything it
+uses changes.
 
 Numba compiles exactly what is written: no reordering of sums and no threads, so results are those
 of the same Python code to the last bit. Without Numba the kernels run as that Python code, only
@@ -12,14 +13,20 @@ slower.
 """
 
 import contextlib
+import hashlib
 import importlib
 import logging
+import math
+import platform
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import CodeType
 from typing import Any, TypeVar
 
+import numpy as np
+
 try:
-    # By name, so that nothing here depends on whether its types are known.
+    # By name, so that type checks do not depend on whether Numba is installed.
     _numba: Any = importlib.import_module("numba")
 except ImportError:  # Slower, not different.
     _numba = None
@@ -30,9 +37,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 IS_COMPILED = _numba is not None and not _numba.config.DISABLE_JIT
 """Whether kernels run as machine code."""
-_told: set[Path] = set()
-_sources: dict[Any, frozenset[Path]] = {}
-"""The files that each kernel was compiled from: its own, and those of all that it calls."""
+
+_MODULES = (math, np)
+"""The modules that a kernel may use as a whole."""
+_announced: set[Path] = set()
+_digests: dict[Any, str] = {}
+"""What each kernel was compiled from, as a digest."""
 
 
 def kernel(signature: str) -> Callable[[F], F]:
@@ -42,64 +52,129 @@ def kernel(signature: str) -> Callable[[F], F]:
     that no cycle ever waits for a compiler.
 
     Args:
-        signature: Types in Numba's notation: `f8` a number, `f8[::1]` a vector.
+        signature: Types in Numba's notation: `f8` a number, `f8[::1]` a vector. A NumPy data type
+            of the function's module may be used by its name; `JOINT[::1]` is an array of it.
+            Without a result, as in `(f8, f8)`, the type of the result follows from the function.
+
+    Raises:
+        TypeError: On import, if the function uses something that is not tracked for changes.
     """
 
     def compile_function(function: F) -> F:
         if not IS_COMPILED:
             return function
+        digest = _digest(function, signature)
         compiled = _numba.njit(cache=True)(function)
-        folder = Path(compiled.stats.cache_path)
-        _sources[compiled] = sources = _sources_of(function)
-        if _is_kept(function, sources, folder):
-            compiled.compile(signature)
+        _digests[compiled] = digest
+        types = _types(function, signature)
+        entry = _CacheEntry(function, Path(compiled.stats.cache_path), digest)
+        if entry.is_current():
+            compiled.compile(types)
         else:
-            with _alone(folder):
-                if not _is_kept(function, sources, folder):
-                    _tell_once(folder)
-                    _forget(function, folder)
-                compiled.compile(signature)
+            with _exclusive(entry.folder):
+                if not entry.is_current():
+                    _announce(entry.folder)
+                    entry.discard()
+                    compiled.compile(types)
+                    entry.mark_current()
+                else:
+                    compiled.compile(types)
         compiled.disable_compile()
-        found: F = compiled
-        return found
+        result: F = compiled
+        return result
 
     return compile_function
 
 
-def _sources_of(function: Callable[..., Any]) -> frozenset[Path]:
-    """Return the files of a function and of all kernels that it calls."""
-    names, known = function.__code__.co_names, function.__globals__
-    called = [_sources[known[name]] for name in names if _is_kernel(known.get(name))]
-    return frozenset({Path(function.__code__.co_filename)}.union(*called))
+def _types(function: Callable[..., Any], signature: str) -> Any:
+    """Return the signature as Numba's types."""
+    names = {
+        name: _numba.from_dtype(value)
+        for name, value in function.__globals__.items()
+        if isinstance(value, np.dtype)
+    }
+    return eval(signature, {}, vars(_numba.types) | names)  # As Numba does with such a string.
 
 
-def _is_kernel(value: object) -> bool:
-    return isinstance(value, _numba.core.registry.CPUDispatcher) and value in _sources
+def _digest(function: Callable[..., Any], signature: str) -> str:
+    """Return a digest of the function and of everything that it uses."""
+    code = function.__code__
+    parts = [platform.python_version(), _numba.__version__, signature, *_code_parts(code)]
+    for name in sorted(_global_names(code) & function.__globals__.keys()):
+        parts += [name, _content(function, name, function.__globals__[name])]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _kept_files(function: Callable[..., Any], folder: Path) -> list[Path]:
-    source = Path(function.__code__.co_filename)
-    return list(folder.glob(f"{source.stem}.{function.__qualname__}-*.nbi"))
+def _code_parts(code: CodeType) -> Iterator[str]:
+    yield code.co_code.hex()
+    yield repr((code.co_names, code.co_varnames))
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _code_parts(constant)
+        else:
+            yield repr(constant)
 
 
-def _is_kept(function: Callable[..., Any], sources: frozenset[Path], folder: Path) -> bool:
-    """Tell whether a compiled function is on disk, and its sources have not changed since."""
-    changed = max(source.stat().st_mtime for source in sources)
-    return any(file.stat().st_mtime >= changed for file in _kept_files(function, folder))
+def _global_names(code: CodeType) -> set[str]:
+    inner = [_global_names(each) for each in code.co_consts if isinstance(each, CodeType)]
+    return set(code.co_names).union(*inner)
 
 
-def _forget(function: Callable[..., Any], folder: Path) -> None:
-    """Remove what is on disk: Numba itself looks at the function's own file only."""
-    for file in _kept_files(function, folder):
-        file.unlink(missing_ok=True)
+def _content(function: Callable[..., Any], name: str, value: object) -> str:
+    """Return what stands for a global that a kernel uses."""
+    if isinstance(value, _numba.core.registry.CPUDispatcher) and value in _digests:
+        return _digests[value]
+    if isinstance(value, int | float | str | np.number | np.dtype):
+        return repr(value)
+    if isinstance(value, np.ndarray):
+        return repr((value.dtype, value.shape, value.tobytes()))
+    if isinstance(value, tuple) and all(isinstance(item, int | float | str) for item in value):
+        return repr(value)
+    if isinstance(value, type) and hasattr(value, "_fields"):  # A named tuple.
+        return repr((value.__qualname__, value._fields))
+    if any(value is module for module in _MODULES) or value is getattr(math, name, None):
+        return name
+    raise TypeError(
+        f"the kernel {function.__qualname__!r} uses {name!r}, which is none of: a kernel, a "
+        "number, a string, a tuple of these, an array, a data type, a named tuple, math, numpy"
+    )
+
+
+class _CacheEntry:
+    """The files on disk of one compiled kernel, and the digest of what they were made from."""
+
+    def __init__(self, function: Callable[..., Any], folder: Path, digest: str) -> None:
+        source = Path(function.__code__.co_filename)
+        stamp = source.stat()
+        self.folder = folder
+        self._name = f"{source.stem}.{function.__qualname__}"
+        # Numba compares the time and size of the file itself, so they are part of the key.
+        self._key = f"{digest} {stamp.st_mtime_ns} {stamp.st_size}"
+        self._mark = folder / f"{self._name}.key"
+
+    def is_current(self) -> bool:
+        """Return whether the files were made from what the kernel uses now."""
+        try:
+            return self._mark.read_text() == self._key
+        except OSError:
+            return False
+
+    def discard(self) -> None:
+        """Remove the files."""
+        for file in [self._mark, *self.folder.glob(f"{self._name}-*.nbi")]:
+            file.unlink(missing_ok=True)
+
+    def mark_current(self) -> None:
+        """Write down what the files were made from."""
+        with contextlib.suppress(OSError):  # The next process compiles again.
+            self._mark.write_text(self._key)
 
 
 @contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Let one process compile, while those that were started with it wait for what it keeps."""
+def _exclusive(folder: Path) -> Iterator[None]:
+    """Let one process compile while others that need the same kernels wait."""
     try:
-        # Only here, for some systems have none.
-        fcntl = importlib.import_module("fcntl")
+        fcntl = importlib.import_module("fcntl")  # Not on every system.
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / "compiling.lock").open("w")
     except (ImportError, OSError):  # Then each compiles for itself.
@@ -110,7 +185,7 @@ def _alone(folder: Path) -> Iterator[None]:
         yield
 
 
-def _tell_once(folder: Path) -> None:
-    if folder not in _told:
-        _told.add(folder)
+def _announce(folder: Path) -> None:
+    if folder not in _announced:
+        _announced.add(folder)
         logger.warning("compiling kernels of %s, once (some seconds)", folder.parent.name)

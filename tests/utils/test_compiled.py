@@ -2,10 +2,12 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
-from teleop_system.utils.compiled import kernel
+from teleop_system.utils.compiled import IS_COMPILED, kernel
 
 KERNELS = """
 from teleop_system.utils.compiled import kernel
@@ -21,6 +23,14 @@ from {module} import {called}
 @kernel("f8(f8)")
 def {name}(number):
     return {called}(number)
+"""
+IMPORTING = """
+from figures import FACTOR
+from teleop_system.utils.compiled import kernel
+
+@kernel("f8(f8)")
+def twice(number):
+    return FACTOR * number
 """
 USER = "import some_kernels as k; print(k.twice(2.0), k.twice.stats.cache_misses.total())"
 
@@ -59,6 +69,64 @@ def test_a_kernel_is_compiled_anew_when_one_that_it_calls_has_changed(tmp_path: 
     inner.write_text(KERNELS.replace("2.0", "3.0"))
     assert run_together(tmp_path, 1)[0][0] == "6.0 1\n"
     assert run_together(tmp_path, 1) == [("6.0 0\n", "")]
+
+
+def test_a_kernel_is_compiled_anew_when_a_constant_that_it_imports_has_changed(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "figures.py").write_text("FACTOR = 2.0\nUNUSED = 1.0\n")
+    (tmp_path / "some_kernels.py").write_text(IMPORTING)
+    assert run_together(tmp_path, 1)[0][0] == "4.0 1\n"
+    (tmp_path / "figures.py").write_text("FACTOR = 2.0\nUNUSED = 5.0\n")
+    assert run_together(tmp_path, 1) == [("4.0 0\n", "")]
+    (tmp_path / "figures.py").write_text("FACTOR = 3.0\nUNUSED = 5.0\n")
+    assert run_together(tmp_path, 1)[0][0] == "6.0 1\n"
+    assert run_together(tmp_path, 1) == [("6.0 0\n", "")]
+
+
+def test_a_constant_of_a_kernel_that_is_called_counts_as_well(tmp_path: Path) -> None:
+    (tmp_path / "figures.py").write_text("FACTOR = 2.0\n")
+    (tmp_path / "inner_kernels.py").write_text(IMPORTING)
+    outer = CALLING.format(module="inner_kernels", name="same", called="twice")
+    (tmp_path / "some_kernels.py").write_text(outer + "\n\ntwice = same\n")
+    assert run_together(tmp_path, 1)[0][0] == "4.0 1\n"
+    (tmp_path / "figures.py").write_text("FACTOR = 3.0\n")
+    assert run_together(tmp_path, 1)[0][0] == "6.0 1\n"
+
+
+ROW = np.dtype([("numbers", np.float64, 3), ("total", np.float64)])
+
+
+class Extent(NamedTuple):
+    """What a kernel returns by name."""
+
+    least: float
+    greatest: float
+
+
+def test_kernels_take_rows_with_named_fields_and_return_named_results() -> None:
+    @kernel("(ROW[::1],)")
+    def sum_up(rows: Any) -> Extent:
+        least, greatest = np.inf, -np.inf
+        for n in range(rows.size):
+            row = rows[n]
+            row["total"] = row["numbers"].sum()
+            least, greatest = min(least, row["total"]), max(greatest, row["total"])
+        return Extent(least, greatest)
+
+    rows = np.zeros(2, ROW)
+    rows["numbers"] = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+    assert sum_up(rows) == Extent(least=6.0, greatest=15.0)
+    assert rows["total"].tolist() == [6.0, 15.0]
+
+
+@pytest.mark.skipif(not IS_COMPILED, reason="Numba is not in use")
+def test_a_kernel_may_not_use_what_is_not_tracked_for_changes() -> None:
+    with pytest.raises(TypeError, match="uses 'Path'"):
+
+        @kernel("f8(f8)")
+        def bad(number: float) -> float:
+            return float(len(Path(str(number)).name))
 
 
 def test_a_kernel_refuses_other_types_than_its_own() -> None:
