@@ -16,14 +16,13 @@ from teleop_system.devices.frame_pairing import FramePairer
 from teleop_system.devices.image_messages import color_of, depth_of, matrix_of
 from teleop_system.exceptions import InvalidValueError
 from teleop_system.interfaces import BufferedCamera, RGBDFrame
+from teleop_system.safety.staleness import CAMERA
 from teleop_system.utils.logger import ThrottledLogger
 from teleop_system.utils.ros2_helpers import QoSPreset, get_qos_profile, is_ros_available
 from teleop_system.utils.ros2_spinning import open_node
 
 logger = logging.getLogger(__name__)
 
-SILENCE = 0.3
-"""Time in [s] without a frame after which a camera no longer counts as connected."""
 PLAUSIBLE_AGE = 10.0
 """Age in [s] up to which a stamp is of the clock we have; an older one is of another."""
 OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
@@ -145,7 +144,7 @@ class RGBDTopicCamera(BufferedCamera):
 
     @override
     def is_connected(self) -> bool:
-        is_fresh = time.monotonic() - self._arrived <= SILENCE
+        is_fresh = not CAMERA.is_stale(time.monotonic() - self._arrived)
         return self._node is not None and self._buffer.is_open and is_fresh
 
     @override

@@ -10,6 +10,7 @@ import numpy as np
 from teleop_system.interfaces import Pose6D
 from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.safety.cause_log import CauseLog
+from teleop_system.safety.staleness import SAMPLE
 from teleop_system.utils.validators import require_non_negative, require_positive
 
 UNIT_TOLERANCE = 1e-3
@@ -20,7 +21,7 @@ UNIT_TOLERANCE = 1e-3
 class GateLimits:
     """What a sample has to meet before it may be acted upon."""
 
-    stale_after: float = 0.08
+    stale_after: float = SAMPLE.timeout
     """Age in [s] past which a sample is no longer acted upon."""
     ahead: float = 0.02
     """How far in [s] a stamp may lie in the future; drivers predict by about a frame."""

@@ -12,12 +12,10 @@ from teleop_system.exceptions import DeviceNotConnectedError, InvalidJointStateE
 from teleop_system.interfaces import JointState
 from teleop_system.ros2.cdr import JointStateCodec
 from teleop_system.ros2.sample_topic import SampleTopic
+from teleop_system.safety.staleness import JOINT_STATES
 from teleop_system.utils.ros2_helpers import QoSPreset
 
 Array = NDArray[np.float64]
-
-LONGEST_SILENCE = 1.0
-"""Age in [s] past which a robot that sends no states is gone."""
 
 
 class JointFeed(SampleTopic[JointState]):
@@ -111,7 +109,7 @@ class JointsOverTopics:
 
     def initialize(self) -> bool:
         """Connect; False, with the reason logged, where no robot tells its state."""
-        if self._states.latest is None or self._states.age > LONGEST_SILENCE:
+        if self._states.latest is None or JOINT_STATES.is_stale(self._states.age):
             self._node.get_logger().error(f"no robot tells its state on {self._states.topic}")
             return False
         if self._writer is None:
@@ -144,7 +142,7 @@ class JointsOverTopics:
 
     def is_connected(self) -> bool:
         """Tell whether `initialize()` succeeded and the robot still tells its state."""
-        return self._is_open and self._states.age <= LONGEST_SILENCE
+        return self._is_open and not JOINT_STATES.is_stale(self._states.age)
 
     def shutdown(self) -> None:
         """Send no more commands."""

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from teleop_system.robot_side.engagement_table import EngagementState
 from teleop_system.ros2.joint_topics import JointFeed
 from teleop_system.ros2.status import StatusListener
+from teleop_system.safety.staleness import ROBOT_LINK
 from teleop_system.utils.ros2_helpers import TopicNames
-
-LONGEST_SILENCE = 0.5
-"""Age in [s] past which the robot's positions say nothing about the present."""
 
 
 class Targets(enum.Enum):
@@ -52,7 +50,7 @@ class RobotLink:
     @property
     def is_following(self) -> bool:
         """Whether the operator's motion counts now."""
-        if self._targets is Targets.ALWAYS and self._feed.age > LONGEST_SILENCE:
+        if self._targets is Targets.ALWAYS and ROBOT_LINK.is_stale(self._feed.age):
             return False
         return self._status.is_following
 

@@ -13,6 +13,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.serialization import deserialize_message
 
 from teleop_system.interfaces.causes import Cause, Severity
+from teleop_system.safety.staleness import STATUS
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
 
 logger = logging.getLogger(__name__)
@@ -23,8 +24,6 @@ ROBOT = "teleop/robot"
 """Name under which the robot's side reports; it alone knows who may move the robot."""
 CAMERA_CAUSE = "camera"
 """How the cause of a robot begins that has no pictures, and moves all the same."""
-LONGEST_SILENCE = 1.0
-"""Age in [s] past which a report says nothing about the present."""
 
 
 class Level(enum.IntEnum):
@@ -128,7 +127,7 @@ class StatusListener:
     def report(self, name: str = ROBOT) -> StatusReport | None:
         """Return the newest report under a name; None where there is no recent one."""
         heard = self._heard.get(name)
-        if heard is None or self._node.steady() - heard[0] > LONGEST_SILENCE:
+        if heard is None or STATUS.is_stale(self._node.steady() - heard[0]):
             return None
         return heard[1]
 

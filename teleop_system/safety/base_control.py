@@ -8,9 +8,10 @@ from teleop_system.interfaces import VelocityCommand
 from teleop_system.robots.description import Base
 from teleop_system.safety.base_limiter import BaseLimiter
 from teleop_system.safety.cause_log import CauseLog
-from teleop_system.safety.config import STANDSTILL_TIME, SafetyConfig
+from teleop_system.safety.config import SafetyConfig
 from teleop_system.safety.part_control import PartControl, Reason
 from teleop_system.safety.parts import BASE, Part
+from teleop_system.safety.staleness import STANDSTILL_TIME
 from teleop_system.safety.values import PartCommand
 
 AXES = ("linear_x", "linear_y", "angular_z")

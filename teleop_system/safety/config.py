@@ -4,6 +4,7 @@
 from dataclasses import dataclass, field
 
 from teleop_system.exceptions import ConfigError
+from teleop_system.safety.staleness import BASE_COMMAND, COMMAND, LOOP, OWNER, check_reaction
 from teleop_system.utils.validators import (
     require_in_range,
     require_non_negative,
@@ -11,14 +12,8 @@ from teleop_system.utils.validators import (
 )
 from teleop_system.utils.workspace_box import WorkspaceBox
 
-REACTION_TIME = 0.1
-"""A hold or a ramp begins at the latest this long after the last fresh sample, in [s]."""
-STANDSTILL_TIME = 0.5
-"""The base stands at the latest this long after the last fresh sample, in [s]."""
 SHORTEST_RAMP = 0.8
 """Whoever engages or resumes reaches full speed no sooner than this, in [s]."""
-LONGEST_BLIND_ROLL = 0.3
-"""The base does not follow a command that is older than this, in [s]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +77,9 @@ class SafetyConfig:
 
     rate: float = 100.0
     """Rate in [Hz] of the loop that calls it; no cycle moves further than one period allows."""
-    stale_after: float = 0.08
+    stale_after: float = COMMAND.timeout
     """Age in [s] of the last fresh sample past which a part brakes and holds."""
-    dead_after: float = 0.3
+    dead_after: float = OWNER.timeout
     """Age in [s] past which nobody counts as commanding a part any more."""
     ahead: float = 0.02
     """How far in [s] a stamp may lie in the future."""
@@ -98,7 +93,7 @@ class SafetyConfig:
     """Time constant in [s] with which the command's own speed is estimated."""
     tolerated_overruns: int = 5
     """Overruns in a row that do not yet cause a hold."""
-    stall_after: float = 0.1
+    stall_after: float = LOOP.timeout
     """Time in [s] between two cycles after which the robot has come to rest by itself."""
     collision: CollisionSafetyConfig = field(default_factory=CollisionSafetyConfig)
     """How near links may come to each other."""
@@ -112,15 +107,10 @@ class SafetyConfig:
         require_positive(self, "stale_after", "dead_after", "jump", "lag", "stall_after")
         require_non_negative(self, "ahead", "command_smoothing", "tolerated_overruns")
         require_in_range(self, "ramp_time", SHORTEST_RAMP, 60.0, unit="s")
-        reaction = self.stale_after + self.period
-        if reaction > REACTION_TIME + 1e-9:
+        check_reaction("stale_after", self.stale_after, self.rate)
+        if not self.stale_after < self.dead_after <= BASE_COMMAND.timeout:
             raise ConfigError(
-                f"stale_after must leave a cycle within {REACTION_TIME} s, got "
-                f"{self.stale_after} s at {self.rate} Hz"
-            )
-        if not self.stale_after < self.dead_after <= LONGEST_BLIND_ROLL:
-            raise ConfigError(
-                f"dead_after must be above stale_after and at most {LONGEST_BLIND_ROLL} s, "
+                f"dead_after must be above stale_after and at most {BASE_COMMAND.timeout} s, "
                 f"got {self.dead_after}"
             )
 

@@ -13,7 +13,7 @@ from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.robots.description import RobotDescription
 from teleop_system.safety.base_control import BaseControl
 from teleop_system.safety.cause_log import CauseLog
-from teleop_system.safety.config import STANDSTILL_TIME, SafetyConfig
+from teleop_system.safety.config import SafetyConfig
 from teleop_system.safety.guards.guards import Guards
 from teleop_system.safety.motion.limit_report import LimitReport
 from teleop_system.safety.motion.motion_state import MotionState
@@ -22,6 +22,7 @@ from teleop_system.safety.motion.trajectories import Trajectories
 from teleop_system.safety.motion.wishes import LONGEST_AHEAD, PartWishes, Wishes
 from teleop_system.safety.part_control import PartControl, Reason
 from teleop_system.safety.parts import BASE, RobotParts
+from teleop_system.safety.staleness import STANDSTILL_TIME
 from teleop_system.safety.values import PartCommand, SafetyOutput
 from teleop_system.timing.overruns import OverrunMonitor
 

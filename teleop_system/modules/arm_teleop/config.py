@@ -4,8 +4,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from teleop_system.exceptions import ConfigError
 from teleop_system.modules.pose_gate import GateLimits
+from teleop_system.safety.staleness import LOOP, check_reaction
 from teleop_system.utils.validators import (
     require_choice,
     require_in_range,
@@ -17,8 +17,6 @@ from teleop_system.utils.workspace_box import WorkspaceBox
 MAPPINGS = ("relative", "absolute")
 HEADINGS = ("auto", "waist", "head", "room")
 
-REACTION_TIME = 0.1
-"""An arm begins to hold at the latest this long after the last fresh sample, in [s]."""
 SHORTEST_RAMP = 0.8
 """Promised least duration of the ramp after engaging or resuming, in [s]."""
 
@@ -119,7 +117,7 @@ class ArmTeleopConfig:
     the inverse kinematics gives way to the joint."""
     max_residual: float = 0.06
     """Largest residual of a calibration in [m] with which the arms may be engaged."""
-    stall_after: float = 0.1
+    stall_after: float = LOOP.timeout
     """Step time in [s] past which the loop has stalled, and the arms hold first."""
 
     def __post_init__(self) -> None:
@@ -132,11 +130,7 @@ class ArmTeleopConfig:
         require_positive(self, "catch_up_speed", "catch_up_turn", "resync", "slack")
         require_positive(self, "max_residual", "stall_after")
         require_non_negative(self, "resume_distance", "resume_angle")
-        if self.gate.stale_after + self.period > REACTION_TIME + 1e-9:
-            raise ConfigError(
-                f"gate.stale_after must leave a tick within {REACTION_TIME} s, got "
-                f"{self.gate.stale_after} s at {self.rate} Hz"
-            )
+        check_reaction("gate.stale_after", self.gate.stale_after, self.rate)
 
     @property
     def period(self) -> float:

@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING
 
 from teleop_system.exceptions import ConfigError
 from teleop_system.modules.pose_gate import GateLimits
+from teleop_system.safety.staleness import HEAD_SAMPLE, LOOP, check_reaction
 from teleop_system.utils.validators import require_in_range, require_positive
 
 if TYPE_CHECKING:
     from teleop_system.robots import RobotDescription
 
-REACTION_TIME = 0.1
-"""The head begins to hold at the latest this long after the last fresh sample, in [s]."""
 SHORTEST_RAMP = 0.8
 """Promised least duration of the ramp after engaging, resuming or centring, in [s]."""
 
 
 def _gate() -> GateLimits:
     # A tick of 30 Hz has to fit between the last fresh sample's end and the promised reaction.
-    return GateLimits(stale_after=0.06, turn=0.3, turn_speed=20.0)
+    return GateLimits(stale_after=HEAD_SAMPLE.timeout, turn=0.3, turn_speed=20.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ class CameraConfig:
     """Whether centring takes the present nod as level, and not only the present direction."""
     ramp_time: float = 1.0
     """Time in [s] to catch up after engaging, resuming or centring."""
-    stall_after: float = 0.1
+    stall_after: float = LOOP.timeout
     """Step time in [s] past which the loop has stalled, and the head holds first."""
 
     def __post_init__(self) -> None:
@@ -82,11 +81,7 @@ class CameraConfig:
         require_in_range(self, "lead", 0.0, 1.0)
         require_in_range(self, "rate", 20.0, 1000.0, unit="Hz")
         require_in_range(self, "ramp_time", SHORTEST_RAMP, 10.0, unit="s")
-        if self.gate.stale_after + 1.0 / self.rate > REACTION_TIME + 1e-9:
-            raise ConfigError(
-                f"gate.stale_after must leave a tick within {REACTION_TIME} s, got "
-                f"{self.gate.stale_after} s at {self.rate} Hz"
-            )
+        check_reaction("gate.stale_after", self.gate.stale_after, self.rate)
 
     def within(self, robot: "RobotDescription") -> "CameraConfig":
         """Return the same, with every limit drawn in to what the robot's neck can do.

@@ -14,13 +14,9 @@ from teleop_system.modules.camera.camera_controller import CameraController, Pan
 from teleop_system.modules.camera.config import CameraConfig
 from teleop_system.modules.camera.neck_axis import NeckAxis
 from teleop_system.modules.camera.streaming.head_channel import HeadWish
+from teleop_system.safety.staleness import HEAD_ANGLES, HEAD_REQUEST
 
 logger = logging.getLogger(__name__)
-
-LOOK_HELD = 0.5
-"""Time in [s] that a wish for angles counts; then the head stays where it is."""
-RELEASED = 1.5
-"""Age in [s] past which a wish is no longer commanded: the head stands, and others may have it."""
 
 
 class HeadFollower:
@@ -79,7 +75,7 @@ class HeadFollower:
         self, angles: tuple[float, float], stamp: float, now: float, dt: float
     ) -> PanTiltOutput:
         for axis, angle in zip(self._axes, angles, strict=True):
-            if now - stamp <= LOOK_HELD:
+            if not HEAD_ANGLES.is_stale(now - stamp):
                 axis.follow(angle, dt)
             else:
                 axis.hold(dt)
@@ -138,7 +134,7 @@ class HeadThread:
 
     def _tick(self, now: float, dt: float) -> None:
         wish = self._wish
-        is_released = wish is None or now - wish.timestamp > RELEASED
+        is_released = wish is None or HEAD_REQUEST.is_stale(now - wish.timestamp)
         if is_released or self._follower.is_idle:
             self._follower.release(*self._where())
         if is_released:

@@ -14,14 +14,13 @@ from teleop_system.modules.camera.streaming.server import RGBDStreamServer
 from teleop_system.robots import load_robot
 from teleop_system.ros2.status import Level, StatusReport
 from teleop_system.ros2.teleop_node import TeleopNode, run_node
+from teleop_system.safety.staleness import CAMERA_WARNING
 
 NAME = "rgbd_stream_node"
 LOOK_PERIOD = 0.1
 """Time in [s] between two looks at whether anybody watches."""
 LINGER = 5.0
 """Time in [s] that the topics stay open after the last client: it may only be reconnecting."""
-SILENCE = 3.0
-"""Time in [s] that clients may wait for a picture before the status says so."""
 
 
 class RGBDStreamNode(TeleopNode):
@@ -110,7 +109,7 @@ class RGBDStreamNode(TeleopNode):
             head="nobody" if stats.head is None else f"client {stats.head}",
         )
         waited = time.monotonic() - self._unseen
-        if stats.clients and self._camera.node is not None and waited > SILENCE:
+        if stats.clients and self._camera.node is not None and CAMERA_WARNING.is_stale(waited):
             reason = f"clients wait, but no picture came for {waited:.0f} s"
             return StatusReport(report.name, Level.WARN, reason, report.values, report.hardware)
         return report

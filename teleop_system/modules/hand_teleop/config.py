@@ -7,6 +7,7 @@ from typing import Literal
 
 from teleop_system.exceptions import ConfigError
 from teleop_system.interfaces.master_device import HAND_JOINT_COUNT
+from teleop_system.safety.staleness import SAMPLE, check_reaction
 from teleop_system.utils.validators import (
     require_in_range,
     require_non_negative,
@@ -137,7 +138,7 @@ class HandTeleopConfig:
     """What the hand is; "auto" asks the robot description."""
     retargeter: str = "angles"
     """Registered name of what maps the operator's hand to a DG-5F: "angles" or "fingertips"."""
-    stale_after: float = 0.08
+    stale_after: float = SAMPLE.timeout
     """Age of the newest sample beyond which the hand holds, in [s]; with one tick at most 0.1."""
     future_tolerance: float = 0.02
     """How far ahead of the clock a time stamp may lie in [s]."""
@@ -171,11 +172,7 @@ class HandTeleopConfig:
     def __post_init__(self) -> None:
         require_in_range(self, "rate", 20.0, 1000.0, unit="Hz")
         require_positive(self, "stale_after")
-        if not self.stale_after + 1.0 / self.rate <= 0.1 + 1e-9:
-            raise ConfigError(
-                f"stale_after and one period of rate = {self.rate} Hz must not exceed 0.1 s, "
-                f"got {self.stale_after}"
-            )
+        check_reaction("stale_after", self.stale_after, self.rate)
         require_non_negative(self, "future_tolerance")
         if not self.ramp_time >= 0.8:
             raise ConfigError(f"ramp_time must be at least 0.8 s, got {self.ramp_time}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from teleop_system.exceptions import ConfigError
 from teleop_system.modules.pose_gate import GateLimits
+from teleop_system.safety.staleness import LOOP, STANDSTILL_TIME, check_reaction
 from teleop_system.utils.validators import (
     require_choice,
     require_in_range,
@@ -20,11 +21,6 @@ if TYPE_CHECKING:
 HEADINGS = ("feet", "stance")
 FEET_ALONE = ("agree", "mean")
 DRIVES = ("differential", "holonomic")
-
-REACTION_TIME = 0.1
-"""The base begins to brake at the latest this long after the last fresh sample, in [s]."""
-STANDSTILL_TIME = 0.5
-"""The base stands at the latest this long after the last fresh sample, in [s]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +131,7 @@ class LocomotionConfig:
     """Angular jerk in [rad/s^3] of a stop that cannot wait."""
     ramp_time: float = 0.8
     """Time in [s] over which wishes grow to full size after engaging or recovering."""
-    stall_after: float = 0.1
+    stall_after: float = LOOP.timeout
     """Step time in [s] past which the loop has stalled, and the base stops first."""
 
     def __post_init__(self) -> None:
@@ -149,18 +145,13 @@ class LocomotionConfig:
         self._require_prompt_stop()
 
     def _require_prompt_stop(self) -> None:
-        reaction = self.gate.stale_after + 1.0 / self.rate
-        if reaction > REACTION_TIME + 1e-9:
-            raise ConfigError(
-                f"gate.stale_after must leave a tick within {REACTION_TIME} s, got "
-                f"{self.gate.stale_after} s at {self.rate} Hz"
-            )
+        check_reaction("gate.stale_after", self.gate.stale_after, self.rate)
         for braking, stop in (
             ("braking_acceleration", self.stopping_time),
             ("angular_braking", self.turning_stop_time),
         ):
-            # Up to three more ticks for the samples of a continuous motion.
-            longest = STANDSTILL_TIME - reaction - 3.0 / self.rate
+            # One tick to notice, and up to three for the samples of a continuous motion.
+            longest = STANDSTILL_TIME - self.gate.stale_after - 4.0 / self.rate
             if stop > longest:
                 raise ConfigError(
                     f"{braking} {getattr(self, braking)} takes {stop:.2f} s to stop, where "

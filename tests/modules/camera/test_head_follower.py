@@ -8,8 +8,9 @@ import pytest
 
 from teleop_system.modules.camera.camera_controller import PanTiltOutput
 from teleop_system.modules.camera.config import CameraConfig
-from teleop_system.modules.camera.head_follower import RELEASED, HeadFollower, HeadThread
+from teleop_system.modules.camera.head_follower import HeadFollower, HeadThread
 from teleop_system.modules.camera.streaming.head_channel import HeadWish
+from teleop_system.safety.staleness import HEAD_REQUEST
 from tests.modules.camera.streaming.scenes import wait_for
 
 DT = 1.0 / 30.0
@@ -84,7 +85,7 @@ def test_a_head_nobody_wishes_to_turn_is_left_to_others_and_taken_up_where_it_is
         head.take(HeadWish(1, None, (0.0, 0.0), time.monotonic()))
         assert wait_for(lambda: sent)
         assert (sent[0].pan, sent[0].tilt) == pytest.approx((0.7, -0.2), abs=0.01)
-        assert wait_for(lambda: time.monotonic() - sent[-1].timestamp > RELEASED + 0.2)
+        assert wait_for(lambda: time.monotonic() - sent[-1].timestamp > HEAD_REQUEST.timeout + 0.2)
         count = len(sent)
         assert not wait_for(lambda: len(sent) > count, 0.2)
     finally:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from teleop_system.exceptions import ConfigError
+from teleop_system.safety.staleness import HEAD_CLIENT, STREAM_CLIENT
 from teleop_system.utils.validators import require_in_range, require_non_negative, require_positive
 
 TOKEN_VARIABLE = "TELEOP_STREAM_TOKEN"
@@ -71,7 +72,7 @@ class StreamLimits:
     """Time in [s] for a new connection to prove it."""
     message: float = 5.0
     """Time in [s] for a message to arrive, from its first byte to its last."""
-    silence: float = 15.0
+    silence: float = STREAM_CLIENT.timeout
     """Time in [s] without any message after which a client is gone."""
     stall: float = 10.0
     """Time in [s] after which a client that reads nothing is disconnected."""
@@ -98,7 +99,7 @@ class StreamingConfig:
     """Whether a browser that opens the address gets the viewer page."""
     head: bool = True
     """Whether clients may turn the robot's head."""
-    head_release: float = 1.0
+    head_release: float = HEAD_CLIENT.timeout
     """Silence in [s] after which the client that turns the head has let it go."""
     reconnect: float = 2.0
     """Longest pause in [s] before a client tries again."""
