@@ -86,7 +86,7 @@ class RGBDTopicCamera(BufferedCamera):
         until = time.monotonic() + self._patience
         topics = self.open(self._patience)
         while time.monotonic() < until:
-            if self._buffer.wait(math.nan, 0.1) is not None:
+            if self.wait_rgbd(math.nan, 0.1) is not None:
                 return True
         logger.error(
             "%s: no frame within %g s on %s, %s and %s",
@@ -140,12 +140,12 @@ class RGBDTopicCamera(BufferedCamera):
             self._close.pop()()
         self._node = None
         self._matrix = None
-        self._buffer.close()
+        self.clear_frame()
 
     @override
     def is_connected(self) -> bool:
         is_fresh = not CAMERA.is_stale(time.monotonic() - self._arrived)
-        return self._node is not None and self._buffer.is_open and is_fresh
+        return self._node is not None and self.has_frame and is_fresh
 
     @override
     def set_orientation(self, pan: float, tilt: float) -> None:
@@ -220,9 +220,7 @@ class RGBDTopicCamera(BufferedCamera):
         pose = np.eye(4)
         pose[:3, :3] = _neck_rotation(*self.get_orientation()) @ OPTICAL
         when, self._arrived = self._monotonic(stamp), time.monotonic()
-        self._buffer.put(
-            RGBDFrame(rgb, depth, self._matrix, pose, when, width=width, height=height)
-        )
+        self.put_frame(RGBDFrame(rgb, depth, self._matrix, pose, when, width=width, height=height))
 
     def _monotonic(self, stamp: float) -> float:
         """Return a stamp on this machine's monotonic clock; now where it is of another clock."""

@@ -1,22 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A camera whose frames come from a thread of their own."""
+"""A camera that keeps its newest frame; another thread delivers the frames."""
+
+import threading
+import time
 
 import numpy as np
 from numpy.typing import NDArray
 
+from teleop_system.exceptions import DeviceNotConnectedError
 from teleop_system.interfaces.camera_stream import ICameraStream, RGBDFrame
-from teleop_system.utils.newest_slot import NewestSlot
 
 
 class BufferedCamera(ICameraStream):
-    """Gives the newest frame that its subclass has put into `_buffer`.
+    """Returns the newest frame that its subclass has stored with `put_frame`.
 
     Args:
-        device: What the error names while there is no frame.
+        device: Name of the camera in the error that is raised while there is no frame.
     """
 
     def __init__(self, device: str) -> None:
-        self._buffer: NewestSlot[RGBDFrame] = NewestSlot(device)
+        self._device = device
+        self._changed = threading.Condition()
+        self._frame: RGBDFrame | None = None
+
+    @property
+    def has_frame(self) -> bool:
+        """Whether there is a frame."""
+        return self._frame is not None
+
+    def put_frame(self, frame: RGBDFrame) -> None:
+        """Replace the frame and wake waiting threads."""
+        with self._changed:
+            self._frame = frame
+            self._changed.notify_all()
+
+    def clear_frame(self) -> None:
+        """Forget the frame, so that nobody takes an old image for a live one."""
+        with self._changed:
+            self._frame = None
 
     def get_rgbd(self) -> RGBDFrame:
         """Return the newest frame.
@@ -24,11 +45,21 @@ class BufferedCamera(ICameraStream):
         Raises:
             DeviceNotConnectedError: There is none.
         """
-        return self._buffer.get()
+        frame = self._frame
+        if frame is None:
+            raise DeviceNotConnectedError(self._device)
+        return frame
 
     def wait_rgbd(self, last: float, timeout: float) -> RGBDFrame | None:
-        """Wait for a frame with another stamp than `last` [s]; None after `timeout` [s]."""
-        return self._buffer.wait(last, timeout)
+        """Wait for a frame whose stamp differs from `last` [s]; None after `timeout` [s]."""
+        until = time.monotonic() + timeout
+        with self._changed:
+            while self._frame is None or self._frame.timestamp == last:
+                remaining = until - time.monotonic()
+                if remaining <= 0.0:
+                    return None
+                self._changed.wait(remaining)
+            return self._frame
 
     def get_intrinsics(self) -> NDArray[np.float64]:
         """Return the camera matrix K of the newest frame in [px], shape (3, 3).
@@ -36,4 +67,4 @@ class BufferedCamera(ICameraStream):
         Raises:
             DeviceNotConnectedError: There is none.
         """
-        return self._buffer.get().intrinsics
+        return self.get_rgbd().intrinsics

@@ -91,11 +91,11 @@ class SimCameraStream(BufferedCamera):
         for thread in self._threads:
             thread.join(FIRST_FRAME)
         self._threads.clear()
-        self._buffer.close()
+        self.clear_frame()
 
     @override
     def is_connected(self) -> bool:
-        return bool(self._threads) and self._buffer.is_open
+        return bool(self._threads) and self.has_frame
 
     @override
     def set_orientation(self, pan: float, tilt: float) -> None:
@@ -108,7 +108,7 @@ class SimCameraStream(BufferedCamera):
     def _take_picture(self) -> None:
         stamp = self._clock()
         frame = self._simulator.get_camera_rgbd(self._camera)
-        self._buffer.put(dataclasses.replace(frame, timestamp=stamp))
+        self.put_frame(dataclasses.replace(frame, timestamp=stamp))
 
     def _draw_all(self, stopping: threading.Event) -> None:
         due = time.monotonic()
@@ -116,7 +116,7 @@ class SimCameraStream(BufferedCamera):
             try:
                 self._take_picture()
             except TeleopError as error:
-                self._buffer.close()
+                self.clear_frame()
                 self._log.warning("draw", f"no picture: {error}", now=time.monotonic())
                 stopping.wait(0.5)
             due = max(due + self._period, time.monotonic())

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A camera that is made of its newest frame: what comes of itself, and what it wakes."""
+"""A camera that keeps its newest frame, and wakes threads that wait for one."""
 
 import math
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ class Film(BufferedCamera):
     def show(self, stamp: float) -> RGBDFrame:
         rgb, depth = np.zeros((2, 3, 3), np.uint8), np.zeros((2, 3), np.float32)
         frame = RGBDFrame(rgb, depth, stamp * np.eye(3), np.eye(4), stamp, width=3, height=2)
-        self._buffer.put(frame)
+        self.put_frame(frame)
         return frame
 
     def set_orientation(self, pan: float, tilt: float) -> None: ...
@@ -34,10 +35,10 @@ class Film(BufferedCamera):
         return (0.0, 0.0)
 
     def is_connected(self) -> bool:
-        return self._buffer.is_open
+        return self.has_frame
 
     def shutdown(self) -> None:
-        self._buffer.close()
+        self.clear_frame()
 
 
 def test_the_newest_frame_is_what_is_seen_until_the_camera_is_closed() -> None:
@@ -52,6 +53,17 @@ def test_the_newest_frame_is_what_is_seen_until_the_camera_is_closed() -> None:
     film.shutdown()
     with pytest.raises(DeviceNotConnectedError, match="film"):
         film.get_rgbd()
+
+
+def test_waiting_ends_with_a_frame_whose_stamp_is_older() -> None:
+    film = Film()
+    film.show(1.0)
+    threading.Timer(0.05, film.show, [0.5]).start()
+    begun = time.monotonic()
+    found = film.wait_rgbd(1.0, PATIENCE)
+    assert found is not None, "a clock that was set back is no reason to wait"
+    assert found.timestamp == 0.5
+    assert time.monotonic() - begun < 2.0
 
 
 def test_a_frame_wakes_whoever_waits_for_it() -> None:

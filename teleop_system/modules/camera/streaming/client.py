@@ -107,7 +107,7 @@ class RGBDStreamClient(BufferedCamera):
         config = self._config
         until = time.monotonic() + config.limits.handshake
         while time.monotonic() < until and not self._is_refused:
-            if self._buffer.wait(-math.inf, 0.05) is not None:
+            if self.wait_rgbd(-math.inf, 0.05) is not None:
                 return True
         reason = self._refusal or "no frame came"
         logger.error("no stream from %s:%d: %s", config.host, config.port, reason)
@@ -133,11 +133,11 @@ class RGBDStreamClient(BufferedCamera):
         thread, self._thread = self._thread, None
         if thread is not None:
             thread.stop()
-        self._buffer.close()
+        self.clear_frame()
 
     @override
     def is_connected(self) -> bool:
-        return self._thread is not None and self._connection is not None and self._buffer.is_open
+        return self._thread is not None and self._connection is not None and self.has_frame
 
     @override
     def set_orientation(self, pan: float, tilt: float) -> None:
@@ -241,7 +241,7 @@ class RGBDStreamClient(BufferedCamera):
             await connection.run()
         finally:
             self._connection = None
-            self._buffer.close()  # An old picture must not pass for a live one.
+            self.clear_frame()  # An old picture must not pass for a live one.
             await connection.end()
 
     def _on_frame(self, message: Message) -> None:
@@ -267,7 +267,7 @@ class RGBDStreamClient(BufferedCamera):
         self._frames += 1
         self._arrivals.append(now * 1e-9)
         self._orientation = (content.pan, content.tilt)
-        self._buffer.put(
+        self.put_frame(
             RGBDFrame(
                 rgb,
                 depth,
