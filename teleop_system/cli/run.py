@@ -178,7 +178,7 @@ def show_result(result: "TeleopResult") -> None:
     if outcome.base is not None:
         screen.print(
             f"base: [bold]{outcome.base.driven:.2f}[/] m driven, "
-            f"{outcome.base.wished:.2f} m wished"
+            f"{outcome.base.commanded:.2f} m commanded"
         )
     if outcome.interventions:
         listed = ", ".join(f"{rule} {count}" for rule, count in outcome.interventions.items())

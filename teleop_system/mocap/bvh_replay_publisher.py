@@ -26,7 +26,7 @@ from teleop_system.modules.hand_teleop.ros2_adapters import GlovePublisher
 from teleop_system.ros2.simulated_operator import Source
 from teleop_system.ros2.status import StatusListener, StatusReport
 from teleop_system.ros2.teleop_node import TeleopNode, run_node
-from teleop_system.session.robot_proportions import fitted
+from teleop_system.session.robot_proportions import scaled_to_robot
 from teleop_system.utils.ros2_helpers import TopicNames
 
 RATE = 100.0
@@ -116,7 +116,7 @@ class BVHReplayPublisher(TeleopNode):
         changes: dict[str, Any] = {"speed": self._speed, "loop": self._loop}
         if self._file:
             changes["file"] = self._file
-        for driver in fitted(self.settings).hardware.drivers.values():
+        for driver in scaled_to_robot(self.settings).hardware.drivers.values():
             if driver.name == "bvh":
                 return mocap_config(driver.options | changes)
         raise ConfigError("hardware.drivers has no driver 'bvh'; choose hardware=mocap")

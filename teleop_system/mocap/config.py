@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a recorded motion is played."""
+"""Settings for playing a recorded motion."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,37 +22,37 @@ Quaternion = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class BodyFit:
-    """What a motion has to know of the robot's joints to be one that they can follow."""
+class PlanningTask:
+    """Robot, poses and solver that a motion is planned with."""
 
     robot: str
-    """A robot by its name, or the path of a folder with a model."""
-    begin: dict[str, float] = field(default_factory=dict)
-    """Where joints are as a session begins, in [rad] or [m]; those not named are at 0."""
+    """Name of a robot, or the path of a folder with a model."""
+    initial: dict[str, float] = field(default_factory=dict)
+    """Joint positions when a session begins in [rad] or [m]; 0 for joints without an entry."""
     posture: dict[str, float] = field(default_factory=dict)
-    """Where joints prefer to be."""
+    """Preferred joint positions in [rad] or [m]."""
     solver: str = "qp"
     """Registered name of the session's solver."""
     options: dict[str, Any] = field(default_factory=dict)
-    """What that solver is told."""
+    """Options of that solver."""
     weights: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """What a chain's position [1/m] and orientation [1/rad] count, by name or kind of chain."""
+    """Weight of position [1/m] and orientation [1/rad], by name or kind of chain."""
 
 
 @dataclass(frozen=True, slots=True)
-class RobotFit:
-    """What a motion has to know of the robot to suit it; all in the axes of the robot's base."""
+class RobotProportions:
+    """Proportions of the robot that a motion is scaled to, in the axes of the robot's base."""
 
     reach: float
     """Length of a stretched arm in [m]."""
     shoulders: dict[str, Vector] = field(default_factory=dict)
-    """Where arms begin, from the end of the torso, in [m], by side."""
+    """Shoulder positions relative to the end of the torso in [m], by side."""
     hands: dict[str, Vector] = field(default_factory=dict)
-    """Where hands are as a session begins, from their shoulders, in [m], by side."""
-    turns: dict[str, Quaternion] = field(default_factory=dict)
-    """How hands are turned then against those of hanging arms, xyzw, by side."""
-    body: BodyFit | None = None
-    """Its joints; null where the motion is to be played whether they can follow or not."""
+    """Hand positions relative to the shoulders when a session begins in [m], by side."""
+    rotations: dict[str, Quaternion] = field(default_factory=dict)
+    """Rotation from the hand of a hanging arm to the initial hand, xyzw, by side."""
+    planning: PlanningTask | None = None
+    """Task for the motion planner; null plays the motion without a plan."""
 
     def __post_init__(self) -> None:
         require_positive(self, "reach")
@@ -64,22 +64,22 @@ class RobotFit:
 
 @dataclass(frozen=True, slots=True)
 class WaistLimits:
-    """How far and how fast a robot's torso goes along with a person's hips.
+    """Limits for the part of a person's hip motion that a robot's torso follows.
 
-    A torso carries half of the robot's weight, and nothing keeps it from tipping but its base;
-    hips sway, tilt and twist far more than it should. Beyond each limit, ever less is taken over.
+    A torso carries half of the robot's weight, and human hips sway, tilt and twist more than the
+    robot can without tipping. Each limit is approached smoothly.
     """
 
     tilt: float = 0.15
     """Largest tilt in [rad]."""
     twist: float = 0.15
-    """Largest turn against the direction in which the body goes in [rad]."""
+    """Largest rotation about the vertical, relative to the walking direction, in [rad]."""
     shift: float = 0.05
-    """Largest way on the floor in [m]."""
+    """Largest horizontal displacement in [m]."""
     drop: float = 0.2
-    """Largest way up or down in [m]."""
+    """Largest vertical displacement in [m]."""
     smoothing: float = 0.2
-    """Width in [s] over which it is smoothed."""
+    """Width of the smoothing window in [s]."""
 
     def __post_init__(self) -> None:
         require_positive(self, "tilt", "twist", "shift", "drop")
@@ -88,24 +88,24 @@ class WaistLimits:
 
 @dataclass(frozen=True, slots=True)
 class PlanConfig:
-    """How a recording, known from beginning to end, is made a motion that joints can follow.
+    """Planning of a whole recording, so that the robot's joints can follow it.
 
-    People are faster than robots. A robot that learns of a swing only while it happens comes late
-    and overshoots; one that knows it in advance swings less far, but in time.
+    People are faster than robots. A robot that sees a swing only while it happens lags and
+    overshoots; with a plan it swings less far, but in time.
     """
 
     enabled: bool = True
-    """Whether to plan at all; false sends what was recorded."""
+    """Whether to plan; false sends the motion as recorded."""
     velocity: float = 0.8
-    """Share of the joints' speeds to plan with; the rest is for an IK that has ways of its own."""
+    """Share of the joint velocity limits to plan with; the rest is a reserve for the live IK."""
     acceleration: float = 0.5
-    """Share of their accelerations."""
+    """Share of the joint acceleration limits to plan with."""
     jerk: float = 0.4
-    """Share of their jerks."""
+    """Share of the joint jerk limits to plan with."""
     ahead: float = 0.05
-    """Time in [s] by which samples run ahead of the person, for the robot takes it to follow."""
+    """Time in [s] by which samples are sent early to compensate the robot's delay."""
     longest: float = 300.0
-    """Length in [s] above which a recording is played without a plan."""
+    """Longest recording in [s] to plan; a longer one is played without a plan."""
 
     def __post_init__(self) -> None:
         for name in ("velocity", "acceleration", "jerk"):
@@ -116,43 +116,43 @@ class PlanConfig:
 
 @dataclass(frozen=True, slots=True)
 class MocapConfig:
-    """Which motion, and how it is played."""
+    """The motion to play, and how to play it."""
 
     file: Path | None = None
-    """The BVH file, or the name of one of our own motions."""
+    """The BVH file, or the name of a built-in motion."""
     skeleton: str | None = None
-    """Family of its skeleton, as in `config/mocap`; null tells it from the joints."""
+    """Skeleton family, as in `config/mocap`; null detects it from the joint names."""
     unit: float | None = None
-    """Length of its unit in [m]; null as the family has it."""
+    """Length unit of the file in [m]; null takes that of the family."""
     up: Literal["y", "z"] | None = None
-    """Axis of the file that points up; null as the family has it."""
+    """Axis of the file that points up; null takes that of the family."""
     normalization: Literal["relative", "absolute"] = "relative"
-    """Relative: the body goes where the base goes, and hands are placed against the body.
-    Absolute: every tracker is where it was in the room."""
+    """Relative: the base follows the walk, hands are relative to the body.
+    Absolute: every tracker keeps its pose in the room."""
     anchor: Literal["body", "first_frame"] = "body"
-    """What a hand's place means: its distance from the shoulder, or its way since the start."""
+    """Reference of a hand's position: the shoulder, or the hand's first frame."""
     scale: float | None = None
-    """Way of a hand per way of the person's; null by the lengths of the arms."""
+    """Distance of the robot's hand per distance of the person's; null uses the arm lengths."""
     approach: float = 2.0
-    """Time in [s] to come from where a robot's hands begin to the first pose."""
+    """Time in [s] to move from the robot's initial hand poses to the first frame."""
     run_up: float = 0.8
-    """Time in [s] in which playing gathers speed, and loses it again before the end."""
+    """Time in [s] over which playback speed rises at the start and falls before the end."""
     smoothing: float = 0.25
-    """Width in [s] over which steps are taken out of the way that the body goes."""
+    """Width in [s] of the window that smooths steps out of the walked path."""
     noise: float = 0.015
-    """Width in [s] over which noise is taken out of every tracker; half of 10 Hz passes."""
+    """Width in [s] of the window that smooths every tracker; 10 Hz is halved."""
     waist: WaistLimits = field(default_factory=WaistLimits)
-    """How much of what a person's hips do is taken over."""
+    """Limits for the hip motion that the torso follows."""
     plan: PlanConfig = field(default_factory=PlanConfig)
-    """How it is made a motion that the robot's joints can follow."""
+    """Planning, so that the robot's joints can follow the motion."""
     speed: float = 1.0
-    """Time of the recording per time of the session."""
+    """Playback speed; 1 is real time."""
     loop: bool = False
-    """Whether to begin again at the end; the walk goes on from where it is."""
+    """Whether to repeat the motion; the walk continues from where it ended."""
     blend: float = 0.8
-    """Time in [s] in which the end of a loop goes over into its beginning."""
-    fit: RobotFit | None = None
-    """The robot that it is fitted to; null plays it as it is."""
+    """Time in [s] over which the end of a loop blends into its beginning."""
+    fit: RobotProportions | None = None
+    """Proportions of the robot to scale to; null plays the motion unscaled."""
 
     def __post_init__(self) -> None:
         require_choice(self, "normalization", NORMALIZATIONS)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from teleop_system.exceptions import MissingExtraError
 from teleop_system.interfaces import TrackerRole
 from teleop_system.mocap.body_path import BodyPath
-from teleop_system.mocap.config import BodyFit, MocapConfig
+from teleop_system.mocap.config import MocapConfig, PlanningTask
 from teleop_system.mocap.mapped_motion import Course, MappedMotion
 from teleop_system.mocap.playback import Playback
 from teleop_system.robots import RobotDescription, load_robot
@@ -54,7 +54,7 @@ def planned(motion: MappedMotion, config: MocapConfig) -> MappedMotion:
     long, it is returned as it is.
     """
     fit, plan = config.fit, config.plan
-    if not plan.enabled or fit is None or fit.body is None:
+    if not plan.enabled or fit is None or fit.planning is None:
         return motion
     if motion.duration > plan.longest:
         logger.warning(
@@ -65,7 +65,7 @@ def planned(motion: MappedMotion, config: MocapConfig) -> MappedMotion:
         return motion
     began = time.perf_counter()
     try:
-        found = _Plan(motion, config, fit.body).motion()
+        found = _Plan(motion, config, fit.planning).motion()
     except MissingExtraError as error:
         logger.warning("%s is played without a plan: %s", motion.name, error)
         return motion
@@ -76,7 +76,7 @@ def planned(motion: MappedMotion, config: MocapConfig) -> MappedMotion:
 class _Plan:
     """One motion for one robot."""
 
-    def __init__(self, motion: MappedMotion, config: MocapConfig, body: BodyFit) -> None:
+    def __init__(self, motion: MappedMotion, config: MocapConfig, body: PlanningTask) -> None:
         self._unrolled = motion if motion.loop_start is None else _twice(motion)
         self._motion = motion
         self._config = config
@@ -95,10 +95,10 @@ class _Plan:
         weights = {name: Weights(*pair) for name, pair in body.weights.items()}
         planner = MotionPlanner(self._robot, weights)
         solver = make_solver(self._robot, body.solver, weights=weights, **body.options)
-        begin = _vector(body.begin, solver.get_joint_names())
-        solver.set_posture_target(_vector(body.posture or body.begin, solver.get_joint_names()))
+        begin = _vector(body.initial, solver.get_joint_names())
+        solver.set_posture_target(_vector(body.posture or body.initial, solver.get_joint_names()))
         clock, moments = self._times(STEP)
-        tools = planner.places(_vector(body.begin, planner.joints)[None])
+        tools = planner.places(_vector(body.initial, planner.joints)[None])
         targets = {
             chain: _seen(self._samples(role, moments), tools[chain])
             for chain, role in self._roles.items()

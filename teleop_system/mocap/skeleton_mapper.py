@@ -11,7 +11,7 @@ from teleop_system.interfaces import TrackerRole
 from teleop_system.interfaces.master_device import HAND_SIDES
 from teleop_system.mocap.body_path import BodyPath
 from teleop_system.mocap.bvh_loader import BVHData
-from teleop_system.mocap.config import MocapConfig, RobotFit, WaistLimits
+from teleop_system.mocap.config import MocapConfig, RobotProportions, WaistLimits
 from teleop_system.mocap.finger_angles import finger_angles
 from teleop_system.mocap.joint_mapping import JointMapping, choose_mapping, plain_name
 from teleop_system.mocap.mapped_motion import Course, MappedMotion, smooth_step
@@ -114,8 +114,8 @@ class SkeletonMapper:
         start_turn = seen.orientations[0]
         if fit is not None and self._config.anchor == "body":
             begins = np.array(fit.hands[side])
-            if side in fit.turns:
-                start_turn = quat_multiply(np.array(fit.turns[side]), HANGING[side])
+            if side in fit.rotations:
+                start_turn = quat_multiply(np.array(fit.rotations[side]), HANGING[side])
         shoulder = _shoulder_offset(fit, side)
         carried = quat_rotate(waist.orientations, np.broadcast_to(shoulder, arm.shape)) - shoulder
         carried += waist.positions - REFERENCE_POSITIONS[TrackerRole.WAIST]
@@ -230,7 +230,7 @@ def _repaired(data: BVHData, mapping: JointMapping, joints: dict[str, int]) -> A
     return positions
 
 
-def _shoulder_offset(fit: RobotFit | None, side: str) -> Array:
+def _shoulder_offset(fit: RobotProportions | None, side: str) -> Array:
     """Return where an arm begins, from where the torso ends."""
     return np.zeros(3) if fit is None else np.array(fit.shoulders[side])
 

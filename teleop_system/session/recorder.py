@@ -57,10 +57,10 @@ class SessionRecorder:
                 "state": 1,
                 "following": 1,
                 "severity": 1,
-                "wishes": size,
+                "requested": size,
                 "commands": size,
                 "measured": size,
-                "base_wish": 3,
+                "base_requested": 3,
                 "base_command": 3,
                 "odometry": 3,
                 **{f"target_{chain}": 7 for chain in self.chains},
@@ -86,8 +86,8 @@ class SessionRecorder:
     ) -> None:
         """Keep what the tick did."""
         if status.changed:
-            self.events.note(now, "state", state=status.state.value, reason=status.reason)
-        self.events.take(now, causes)
+            self.events.add(now, "state", state=status.state.value, reason=status.reason)
+        self.events.add_causes(now, causes)
         row, at = self.trace.new_row(), self.trace.slices
         row[at["time"]] = now
         row[at["state"]] = STATES.index(status.state)
@@ -97,9 +97,9 @@ class SessionRecorder:
         if output is None:
             return
         row[at["severity"]] = output.severity
-        row[at["wishes"]] = output.joints.wishes
+        row[at["requested"]] = output.joints.wishes
         row[at["commands"]] = output.positions
-        row[at["base_wish"]] = base_wish
+        row[at["base_requested"]] = base_wish
         base = output.base
         row[at["base_command"]] = (base.linear_x, base.linear_y, base.angular_z)
         for chain in self.chains:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a recorded motion has to know of a robot, taken from the robot's description."""
+"""Proportions of a robot, to which recorded motions are scaled."""
 
 import dataclasses
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 
 from teleop_system.devices.config import DriverSettings
 from teleop_system.interfaces.master_device import HAND_SIDES
-from teleop_system.mocap.config import BodyFit, RobotFit
+from teleop_system.mocap.config import PlanningTask, RobotProportions
 from teleop_system.modules.arm_teleop.body import POSTURE
 from teleop_system.modules.arm_teleop.chain_kinematics import ChainKinematics
 from teleop_system.robots import RobotDescription, load_robot
@@ -19,15 +19,15 @@ from teleop_system.utils.transforms import quat_inverse, quat_multiply, quat_rot
 HANGING_POSE = "zero"
 SCALES = ("scale", "rotation_scale")
 HANGING_ERROR = 0.1
-"""How far from straight below its shoulder in [m] a hanging arm's hand may be."""
+"""Largest horizontal distance in [m] from shoulder to hand of a hanging arm."""
 
 
-def robot_fit(robot: RobotDescription, pose: str | None = None) -> RobotFit | None:
-    """Return how long a robot's arms are and where its hands begin; None without two arms.
+def robot_proportions(robot: RobotDescription, pose: str | None = None) -> RobotProportions | None:
+    """Return a robot's arm length and initial hand poses; None without two arms.
 
     Args:
         robot: The robot.
-        pose: Named pose in which sessions begin; None for its own initial one.
+        pose: Named pose in which sessions begin; None for the robot's initial pose.
     """
     arms = {
         chain.side: name
@@ -44,57 +44,59 @@ def robot_fit(robot: RobotDescription, pose: str | None = None) -> RobotFit | No
     reaches = {side: kinematics.reach(str(arm)) for side, arm in arms.items()}
     if any(reach is None for reach in reaches.values()):
         return None
-    begin = [robot.pose(pose or robot.initial_pose).get(joint, 0.0) for joint in joints]
+    initial = [robot.pose(pose or robot.initial_pose).get(joint, 0.0) for joint in joints]
     shoulders: dict[str, Any] = {}
     hands: dict[str, Any] = {}
-    turns: dict[str, Any] = {}
+    rotations: dict[str, Any] = {}
     for side, arm in arms.items():
         reach = reaches[side]
         assert reach is not None
-        offset, shoulder = _shoulder(kinematics, reach, begin)
-        place, turn = kinematics.place(arm, begin)
+        offset, shoulder = _shoulder(kinematics, reach, initial)
+        position, orientation = kinematics.place(arm, initial)
         shoulders[str(side)] = tuple(offset.tolist())
-        hands[str(side)] = tuple((np.array(place) - shoulder).tolist())
-        hanging = _hanging_turn(robot, kinematics, arm, reach, joints)
+        hands[str(side)] = tuple((np.array(position) - shoulder).tolist())
+        hanging = _hanging_orientation(robot, kinematics, arm, reach, joints)
         if hanging is not None:
-            turns[str(side)] = tuple(quat_multiply(np.array(turn), quat_inverse(hanging)).tolist())
+            rotation = quat_multiply(np.array(orientation), quat_inverse(hanging))
+            rotations[str(side)] = tuple(rotation.tolist())
     reach = reaches["right"]
     assert reach is not None
-    return RobotFit(float(reach.radius), shoulders, hands, turns)
+    return RobotProportions(float(reach.radius), shoulders, hands, rotations)
 
 
-def fitted(settings: TeleopSettings) -> TeleopSettings:
-    """Return settings whose recorded motions are fitted to the session's robot."""
+def scaled_to_robot(settings: TeleopSettings) -> TeleopSettings:
+    """Return settings whose recorded motions are scaled to the session's robot."""
     robot = load_robot(settings.robot.name)
     home = settings.session.home_pose or settings.robot.initial_pose
-    fit = robot_fit(robot, home)
-    if fit is not None:
-        fit = dataclasses.replace(fit, body=_body_fit(robot, settings, home))
+    proportions = robot_proportions(robot, home)
+    if proportions is not None:
+        task = _planning_task(robot, settings, home)
+        proportions = dataclasses.replace(proportions, planning=task)
     drivers: dict[str, DriverSettings] = {}
     for name, driver in settings.hardware.drivers.items():
-        if driver.name == "bvh" and driver.options.get("fit") is None and fit is not None:
-            options = driver.options | {"fit": plain(fit)}
+        if driver.name == "bvh" and driver.options.get("fit") is None and proportions is not None:
+            options = driver.options | {"fit": plain(proportions)}
             driver = dataclasses.replace(driver, options=options)
         drivers[name] = driver
     hardware = dataclasses.replace(settings.hardware, drivers=drivers)
     return dataclasses.replace(settings, hardware=hardware)
 
 
-def _body_fit(
+def _planning_task(
     robot: RobotDescription, settings: TeleopSettings, home: str | None
-) -> BodyFit | None:
-    """Return what a plan has to know of a session; None where it moves hands another way.
+) -> PlanningTask | None:
+    """Return the session's solver and poses for planning; None if its mapping is not 1:1.
 
-    A plan reckons with hands that go as far as those of the person, from where they begin.
+    A plan assumes relative mapping: hands of the robot move as far as those of the person.
     """
     arm, solver = settings.arm, settings.solver
     scales = {getattr(limb, name) for limb in arm.limbs.values() for name in SCALES}
     if arm.mapping != "relative" or scales - {1.0}:
         return None
     posture = arm.posture or (POSTURE if POSTURE in robot.poses else robot.initial_pose)
-    return BodyFit(
+    return PlanningTask(
         robot=settings.robot.name,
-        begin=dict(robot.pose(home or robot.initial_pose)),
+        initial=dict(robot.pose(home or robot.initial_pose)),
         posture=dict(robot.pose(posture)),
         solver=solver.name,
         options=dict(solver.options()),
@@ -106,29 +108,32 @@ def _body_fit(
 
 
 def _shoulder(kinematics: ChainKinematics, reach: Any, joints: list[float]) -> tuple[Any, Any]:
-    """Return where an arm begins: from the end of what carries it, and in the base frame."""
+    """Return a shoulder's offset from the end of the chain that carries it, and its position.
+
+    Both are in the axes of the base frame.
+    """
     centre = np.array(reach.centre)
     if reach.carrier is None:
         return np.zeros(3), centre
-    place, turn = kinematics.place(reach.carrier, joints)
-    offset = quat_rotate(np.array(turn), centre)
-    return offset, np.array(place) + offset
+    position, orientation = kinematics.place(reach.carrier, joints)
+    offset = quat_rotate(np.array(orientation), centre)
+    return offset, np.array(position) + offset
 
 
-def _hanging_turn(
+def _hanging_orientation(
     robot: RobotDescription,
     kinematics: ChainKinematics,
     arm: str,
     reach: Any,
     joints: tuple[str, ...],
 ) -> Any:
-    """Return how a hand is turned where its arm hangs; None where no pose shows it."""
+    """Return the orientation of the hand of a hanging arm; None without such a pose."""
     if HANGING_POSE not in robot.poses:
         return None
     values = [robot.pose(HANGING_POSE).get(joint, 0.0) for joint in joints]
     _, shoulder = _shoulder(kinematics, reach, values)
-    place, turn = kinematics.place(arm, values)
-    away = np.array(place) - shoulder
-    if away[2] > 0.0 or float(np.hypot(away[0], away[1])) > HANGING_ERROR:
+    position, orientation = kinematics.place(arm, values)
+    offset = np.array(position) - shoulder
+    if offset[2] > 0.0 or float(np.hypot(offset[0], offset[1])) > HANGING_ERROR:
         return None
-    return np.array(turn)
+    return np.array(orientation)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a session tick by tick: at the pace of the clock or as fast as it goes, until it ends."""
+"""Runs a session tick by tick, in real time or as fast as possible, until it ends."""
 
 import contextlib
 import math
@@ -18,9 +18,9 @@ from teleop_system.session.status import SessionStatus, StatusReporter
 from teleop_system.timing.scheduler import Scheduler, Tick
 
 STATUS_INTERVAL = 0.2
-"""Time between two calls with the status in [s]."""
-LONGEST_WIND_DOWN = 1.5
-"""Time that the robot is given to come to rest at the end in [s]."""
+"""Time between two status callbacks in [s]."""
+LONGEST_BRAKING = 1.5
+"""Longest wait for the robot to come to rest at the end in [s]."""
 
 TickCallback = Callable[[float], None]
 StatusCallback = Callable[[SessionStatus], None]
@@ -28,16 +28,16 @@ StatusCallback = Callable[[SessionStatus], None]
 
 @dataclass(slots=True)
 class RunSummary:
-    """How a run went as a run.
+    """Duration, pace and final state of a run.
 
     Attributes:
-        duration: Time of the session in [s].
-        elapsed: Time of the wall in [s].
+        duration: Session time in [s].
+        elapsed: Wall time in [s].
         ticks: Number of ticks.
-        overruns: Ticks that came more than a period late.
-        interrupted: Whether somebody stopped it.
-        state: Where the engagement stood before the end.
-        reason: Why it stood there.
+        overruns: Ticks that started more than one period late.
+        interrupted: Whether Ctrl-C ended the run.
+        state: Engagement state before the end.
+        reason: Reason for that state.
     """
 
     duration: float = 0.0
@@ -50,18 +50,18 @@ class RunSummary:
 
     @property
     def speed(self) -> float:
-        """Time of the session per time of the wall."""
+        """Session time divided by wall time."""
         return self.duration / self.elapsed if self.elapsed > 0.0 else 0.0
 
 
 class SessionRunner:
-    """Gives a session its ticks, and tells how it goes.
+    """Steps a session at its rate and reports its status.
 
     Args:
         session: The session.
-        reporter: Makes the status.
-        simulated_time: Count time in whole periods, whatever the wall says.
-        real_time: Wait for the wall's clock; False runs as fast as it goes.
+        reporter: Creates the status.
+        simulated_time: Count time in whole periods instead of reading the wall clock.
+        real_time: Keep pace with the wall clock; False runs as fast as possible.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class SessionRunner:
         self.scheduler = make(session.rate, name="session")
         self.summary = RunSummary()
         self._first = math.nan
-        self._begun = 0.0
+        self._started = 0.0
 
     def run(
         self,
@@ -90,18 +90,18 @@ class SessionRunner:
         on_status: StatusCallback | None = None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> RunSummary:
-        """Run until the time is up or somebody stops it; Ctrl-C ends it after the present tick.
+        """Run until the time is up or `should_stop` is true; Ctrl-C ends it after this tick.
 
         Args:
-            duration: Time of the session in [s]; None has no end.
-            on_tick: Called after every tick with the time of the session in [s].
-            on_status: Called a few times a second with the status.
-            should_stop: Asked after every tick.
+            duration: Session time in [s]; None for no limit.
+            on_tick: Called after every tick with the session time in [s].
+            on_status: Called a few times per second with the status.
+            should_stop: Called after every tick; True ends the run.
         """
-        ends = math.inf if duration is None else duration
+        end = math.inf if duration is None else duration
         summary = self.summary
         self._session.start()
-        self._begun = time.perf_counter()
+        self._started = time.perf_counter()
         next_status = 0.0
         with stop_on_interrupt() as interrupted, self.scheduler:
             for tick in self.scheduler:
@@ -113,14 +113,14 @@ class SessionRunner:
                     on_status(self.status())
                 summary.interrupted = interrupted()
                 failed = summary.state is EngagementState.FAILED
-                is_over = summary.duration >= ends - 1e-9 or self._session.is_over
+                is_over = summary.duration >= end - 1e-9 or self._session.is_over
                 if is_over or summary.interrupted or failed or should_stop():
                     break
-            self._wind_down()
+            self._brake()
         return summary
 
     def status(self) -> SessionStatus:
-        """Return the present status."""
+        """Return the current status."""
         summary = self.summary
         return self._reporter.status(summary.elapsed, summary.speed, summary.overruns)
 
@@ -132,21 +132,21 @@ class SessionRunner:
         session.step(now, requests, late=self._lateness(tick))
         summary.ticks += 1
         summary.duration = now - self._first + 1.0 / session.rate
-        summary.elapsed = time.perf_counter() - self._begun
+        summary.elapsed = time.perf_counter() - self._started
         summary.overruns = self.scheduler.overruns.total
         if requests is None:
             summary.state, summary.reason = session.status.state, session.status.reason
 
     def _lateness(self, tick: Tick) -> Cause | None:
-        """Return what there is to say about a late tick."""
+        """Return the cause of a late tick, or None."""
         if tick.cause is None or not self._simulated_time:
             return tick.cause
-        # Simulated time waits for the loop, so that nothing has to hold.
+        # Simulated time waits for the loop, so a late tick is no reason to hold.
         return replace(tick.cause, severity=Severity.INFO)
 
-    def _wind_down(self) -> None:
-        """Give up control and let the robot brake, so that it is let go of at rest."""
-        for _ in range(int(LONGEST_WIND_DOWN * self._session.rate)):
+    def _brake(self) -> None:
+        """Disengage and step until the robot is at rest."""
+        for _ in range(int(LONGEST_BRAKING * self._session.rate)):
             if self._session.is_resting:
                 return
             self._step(self.scheduler.wait(), Requests(disengage=True))
@@ -154,9 +154,10 @@ class SessionRunner:
 
 @contextlib.contextmanager
 def stop_on_interrupt() -> Iterator[Callable[[], bool]]:
-    """Yield a function that tells whether Ctrl-C was pressed; pressed twice, it interrupts.
+    """Yield a function that returns whether Ctrl-C was pressed.
 
-    A tick that is under way is not torn apart, so that no command is lost half-way.
+    The first Ctrl-C does not interrupt the current tick, so its commands are complete; a second
+    one interrupts at once.
     """
     pressed = threading.Event()
     if threading.current_thread() is not threading.main_thread():

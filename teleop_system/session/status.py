@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an operator should see of a session while it runs."""
+"""The status of a running session, as shown to the operator."""
 
 import math
 from collections.abc import Mapping
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from teleop_system.session.session import TeleopSession
 
 SHORTEST_SPAN = 0.5
-"""Time over which a rate is measured at the least in [s]."""
+"""Shortest time over which a rate is measured in [s]."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrackingError:
-    """How far an end effector is from where the operator wants it.
+    """Distance of an end effector from its target.
 
     Attributes:
         position: Distance in [m].
@@ -37,18 +37,18 @@ class TrackingError:
 
 @dataclass(frozen=True, slots=True)
 class SessionStatus:
-    """The present moment of a session.
+    """State of a session at one moment.
 
     Attributes:
-        time: Time of the session in [s].
+        time: Session time in [s].
         ticks: Ticks so far.
-        engagement: State, and the reason for it.
+        engagement: Engagement state and the reason for it.
         causes: What holds or limits the robot now.
-        errors: How well end effectors follow, by chain; only those that have a target.
+        errors: Tracking error by chain, for chains that have a target.
         rates: Measured rate of every controller in [Hz].
-        speed: Time of the session per time of the wall.
-        overruns: Ticks that came more than a period late.
-        base: Velocity of the base: forward [m/s], to the left [m/s], turning [rad/s].
+        speed: Session time divided by wall time.
+        overruns: Ticks that started more than one period late.
+        base: Commanded velocity of the base: forward [m/s], to the left [m/s], yaw [rad/s].
     """
 
     time: float
@@ -63,12 +63,12 @@ class SessionStatus:
 
     @property
     def severity(self) -> Severity:
-        """The gravest severity of all causes."""
+        """The highest severity of all causes."""
         return max((cause.severity for cause in self.causes), default=Severity.INFO)
 
 
 class StatusReporter:
-    """Sums up a session whenever it is asked to.
+    """Creates the status of a session.
 
     Args:
         session: The session.
@@ -85,7 +85,7 @@ class StatusReporter:
         self._rates: dict[str, float] = {}
 
     def status(self, elapsed: float, speed: float, overruns: int) -> SessionStatus:
-        """Return the status after `elapsed` [s] of the wall's time."""
+        """Return the status after `elapsed` [s] of wall time."""
         session = self._session
         self._count(elapsed)
         base = session.output.base if session.output is not None else VelocityCommand()
@@ -102,15 +102,17 @@ class StatusReporter:
         )
 
     def error(self, chain: str, target: Pose6D) -> TrackingError:
-        """Return how far an end effector was from a target when last measured."""
-        place, turn = self._kinematics.place(chain, self._session.side.positions.tolist())
+        """Return how far an end effector, as last measured, is from a target."""
+        position, orientation = self._kinematics.place(
+            chain, self._session.side.positions.tolist()
+        )
         return TrackingError(
-            math.dist(place, target.position.tolist()),
-            float(quat_distance(np.array(turn), target.orientation)),
+            math.dist(position, target.position.tolist()),
+            float(quat_distance(np.array(orientation), target.orientation)),
         )
 
     def _count(self, elapsed: float) -> None:
-        """Measure the rates anew, where enough time has passed for that."""
+        """Update the rates once enough time has passed."""
         span = elapsed - self._counted_at
         if span < SHORTEST_SPAN:
             return

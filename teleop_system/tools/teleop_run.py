@@ -9,13 +9,13 @@ from pathlib import Path
 from teleop_system.exceptions import TeleopError
 from teleop_system.interfaces import ISimulator
 from teleop_system.robots import load_robot
+from teleop_system.session.artefact_writer import RunOutcome, evaluate_run, write_artefacts
 from teleop_system.session.artefacts import RunFolder
 from teleop_system.session.build import build_session, is_time_simulated, make_simulator
-from teleop_system.session.robot_proportions import fitted
+from teleop_system.session.robot_proportions import scaled_to_robot
 from teleop_system.session.runner import RunSummary, SessionRunner, StatusCallback
 from teleop_system.session.session import TeleopSession
 from teleop_system.session.status import StatusReporter
-from teleop_system.session.wrap_up import RunOutcome, judge_run, write_run
 from teleop_system.settings import TeleopSettings
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.simulators.viewer import has_display, interactive_viewer
@@ -63,7 +63,7 @@ def run_teleop(
         TeleopError: The settings cannot be used, or the simulation failed; what was recorded
             until then is written all the same.
     """
-    settings = fitted(settings)
+    settings = scaled_to_robot(settings)
     simulator = make_simulator(settings) if settings.session.mode == "simulation" else None
     try:
         folder = RunFolder(settings.session.runs) if settings.session.record else None
@@ -118,11 +118,11 @@ def _run(
             )
     finally:
         session.close()
-        result.outcome = judge_run(session, robot, show.contacts)
+        result.outcome = evaluate_run(session, robot, show.contacts)
         if folder is not None:
             result.files = show.save(folder.path, on_drawing)
             picture = next((file for file in result.files if file.suffix == ".png"), None)
-            write_run(folder, result.outcome, session, runner, settings, picture=picture)
+            write_artefacts(folder, result.outcome, session, runner, settings, picture=picture)
     return result
 
 

@@ -15,14 +15,14 @@ from teleop_system.mocap.bvh_motion import load_motion, make_playback, mocap_con
 from teleop_system.mocap.config import MocapConfig
 from teleop_system.mocap.mapped_motion import MappedMotion
 from teleop_system.mocap.robot_plan import planned
-from teleop_system.session.robot_proportions import fitted
+from teleop_system.session.robot_proportions import scaled_to_robot
 from teleop_system.settings import load_settings
 
 HAND = TrackerRole.RIGHT_HAND
 
 
 def config(*overrides: str) -> MocapConfig:
-    settings = fitted(load_settings(["hardware=mocap", "mocap.file=wave", *overrides]))
+    settings = scaled_to_robot(load_settings(["hardware=mocap", "mocap.file=wave", *overrides]))
     return mocap_config(settings.hardware.drivers["trackers"].options)
 
 

@@ -9,7 +9,7 @@ import pytest
 from teleop_system.interfaces import TrackerRole
 from teleop_system.mocap.bvh_loader import load_bvh
 from teleop_system.mocap.bvh_motion import find_motion, load_motion
-from teleop_system.mocap.config import MocapConfig, RobotFit
+from teleop_system.mocap.config import MocapConfig, RobotProportions
 from teleop_system.mocap.joint_mapping import choose_mapping
 from teleop_system.mocap.skeleton_mapper import REACH_SHARE, SkeletonMapper
 from teleop_system.simulators.simulated_tracker import REFERENCE_POSITIONS
@@ -17,7 +17,7 @@ from teleop_system.utils.transforms import quat_distance
 from tests.mocap.files import clip, needs_clips
 
 R = TrackerRole
-FIT = RobotFit(
+FIT = RobotProportions(
     0.66,
     {"left": (0.0, 0.22, 0.08), "right": (0.0, -0.22, 0.08)},
     {"left": (0.36, 0.02, -0.25), "right": (0.36, -0.02, -0.25)},

@@ -65,8 +65,8 @@ def test_a_table_is_written_with_all_its_columns(tmp_path: Path) -> None:
 def test_a_cause_that_goes_on_is_one_intervention_with_its_worst_value() -> None:
     log = EventLog()
     for tick, value in enumerate((3.5, 9.0, 4.0)):
-        log.take(0.01 * tick, [limited(value)])
-    log.take(1.0, [])
+        log.add_causes(0.01 * tick, [limited(value)])
+    log.add_causes(1.0, [])
     (known,) = log.interventions
     assert (known.value, known.ticks) == (9.0, 3)
     assert known.duration == pytest.approx(0.02)
@@ -75,32 +75,32 @@ def test_a_cause_that_goes_on_is_one_intervention_with_its_worst_value() -> None
 
 def test_a_cause_that_is_soon_back_has_not_ended() -> None:
     log = EventLog()
-    log.take(0.0, [limited()])
-    log.take(0.1, [])
-    log.take(0.2, [limited()])
+    log.add_causes(0.0, [limited()])
+    log.add_causes(0.1, [])
+    log.add_causes(0.2, [limited()])
     assert len(log.interventions) == 1
 
 
 def test_a_cause_that_comes_back_later_is_another_intervention() -> None:
     log = EventLog()
     for time in (0.0, 1.0):
-        log.take(time, [limited()])
-        log.take(time + 0.5, [])
+        log.add_causes(time, [limited()])
+        log.add_causes(time + 0.5, [])
     assert len(log.interventions) == 2
 
 
 def test_the_gravest_severity_of_an_intervention_is_kept() -> None:
     log = EventLog()
-    log.take(0.0, [limited()])
-    log.take(0.01, [Cause(Rule.VELOCITY, "left_arm_3", 4.0, 3.0, 0.0, Severity.HOLD)])
+    log.add_causes(0.0, [limited()])
+    log.add_causes(0.01, [Cause(Rule.VELOCITY, "left_arm_3", 4.0, 3.0, 0.0, Severity.HOLD)])
     assert log.interventions[0].severity is Severity.HOLD
 
 
 def test_events_are_lines_of_json_that_carry_the_cause_code(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     log = EventLog(path)
-    log.note(0.5, "state", state="ready", reason="self-test passed")
-    log.take(1.0, [limited(float("nan"))])
+    log.add(0.5, "state", state="ready", reason="self-test passed")
+    log.add_causes(1.0, [limited(float("nan"))])
     log.close()
     log.close()
     events = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.robots import load_robot
 from teleop_system.safety import RobotParts
+from teleop_system.session.artefact_writer import state_bands
 from teleop_system.session.artefacts import Intervention
 from teleop_system.session.report import ReportData, write_report
 from teleop_system.session.report.charts import Band, Series, histogram, line_chart, path_chart
 from teleop_system.session.report.metrics import (
+    base_metrics,
     following_ticks,
-    judge_base,
-    judge_joints,
-    track,
+    joint_metrics,
+    tracking_metrics,
 )
 from teleop_system.session.report.panels import timeline
 from teleop_system.session.report.scale import Scale, extent, thin, tick_label
-from teleop_system.session.wrap_up import state_bands
 from teleop_system.timing.stage_timer import TimingSummary
 
 RBY1 = load_robot("rby1")
@@ -46,7 +46,7 @@ def columns() -> dict[str, np.ndarray]:
         "following": following,
         "commands": joints,
         "measured": joints.copy(),
-        "base_wish": np.zeros((TICKS, 3)),
+        "base_requested": np.zeros((TICKS, 3)),
         "base_command": np.zeros((TICKS, 3)),
         "odometry": np.zeros((TICKS, 3)),
         "target_right_arm": np.full((TICKS, 7), np.nan),
@@ -61,7 +61,7 @@ def test_an_end_effector_beside_its_target_is_as_far_away_as_it_is() -> None:
     kinematics = ChainKinematics(RBY1, RBY1.chains, PARTS.joints)
     place, turn = kinematics.place("right_arm", trace["measured"][0].tolist())
     trace["target_right_arm"][:] = (place[0] + 0.03, place[1] - 0.04, place[2], *turn)
-    (metrics,) = track(trace, ["right_arm"], RBY1, PARTS.joints)
+    (metrics,) = tracking_metrics(trace, ["right_arm"], RBY1, PARTS.joints)
     assert metrics.figures["position_rms"] == pytest.approx(0.05)
     assert metrics.figures["orientation_max"] == pytest.approx(0.0, abs=1e-7)
 
@@ -73,26 +73,26 @@ def test_the_time_right_after_taking_control_does_not_count() -> None:
 
 
 def test_a_joint_s_top_speed_is_a_share_of_its_limit() -> None:
-    joints = {joint.name: joint for joint in judge_joints(columns(), RBY1, PARTS.joints)}
+    joints = {joint.name: joint for joint in joint_metrics(columns(), RBY1, PARTS.joints)}
     limit = RBY1.limits("head_0").velocity
     assert joints["head_0"].speed == pytest.approx(0.3 / limit, rel=1e-3)
     assert joints["right_arm_0"].speed == 0.0
 
 
-def test_the_way_of_the_base_is_compared_with_the_wish() -> None:
+def test_the_driven_distance_is_compared_with_the_commanded_one() -> None:
     trace = columns()
     speed = np.where((TIME > 1.0) & (TIME < 3.0), 0.5, 0.0)
-    trace["base_wish"][:, 0] = speed
+    trace["base_requested"][:, 0] = speed
     trace["odometry"][:, 0] = np.cumsum(np.roll(speed, 20)) / 100.0
-    base = judge_base(trace)
+    base = base_metrics(trace)
     assert base is not None
-    assert base.wished == pytest.approx(1.0, rel=0.02)
+    assert base.commanded == pytest.approx(1.0, rel=0.02)
     assert base.driven == pytest.approx(1.0, rel=0.02)
     assert base.lag == pytest.approx(0.2, abs=0.02)
 
 
-def test_a_base_that_nobody_moved_is_not_judged() -> None:
-    assert judge_base(columns()) is None
+def test_a_base_at_rest_has_no_metrics() -> None:
+    assert base_metrics(columns()) is None
 
 
 def test_spans_without_an_operator_are_found() -> None:
@@ -188,8 +188,8 @@ def test_the_page_is_well_formed_and_needs_no_network(tmp_path: Path) -> None:
         columns=trace,
         parts={name: part.columns for name, part in PARTS.items()},
         joint_names=PARTS.joints,
-        tracking=track(trace, ["right_arm"], RBY1, PARTS.joints),
-        joints=judge_joints(trace, RBY1, PARTS.joints),
+        tracking=tracking_metrics(trace, ["right_arm"], RBY1, PARTS.joints),
+        joints=joint_metrics(trace, RBY1, PARTS.joints),
         states=[Band(0.0, 1.0, "idle", "ready")],
         interventions=[Intervention(Rule.JERK, "left_arm_3", Severity.LIMITED, 1, 2, 3, 2)],
         stages={"total": TimingSummary(400, 1e-3, 1e-3, 2e-3, 3e-3)},
@@ -205,6 +205,6 @@ def test_the_page_is_well_formed_and_needs_no_network(tmp_path: Path) -> None:
     assert balance.open == []
     assert balance.fetched == []
     assert not re.search(r"https?://|@import|url\(", page)
-    for heading in ("How well it followed", "What held", "How the joints moved", "kept time"):
+    for heading in ("Tracking error", "What held", "Joint motion", "Timing"):
         assert heading in page
     assert "&lt;arm&gt;" in page

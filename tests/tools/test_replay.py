@@ -17,7 +17,7 @@ from teleop_system.mocap.bvh_motion import motions_dir, shipped_motions
 from teleop_system.mocap.synthesis.motions import MOTIONS
 from teleop_system.mocap.synthesis.writer import bvh_text
 from teleop_system.robots import load_robot
-from teleop_system.session.robot_proportions import robot_fit
+from teleop_system.session.robot_proportions import robot_proportions
 from teleop_system.tools.replay.replay import find_files, replay_settings, run_replay
 from teleop_system.tools.replay.sweep import parse_grid, run_sweep, sweep_page
 from tests.mocap.files import clip, needs_clips, write
@@ -52,14 +52,14 @@ def test_a_wave_is_followed_safely_and_told_in_a_report(tmp_path: Path) -> None:
 
 
 def test_a_fit_says_where_the_robots_arms_are() -> None:
-    fit = robot_fit(load_robot("rby1"))
+    fit = robot_proportions(load_robot("rby1"))
     assert fit is not None
     assert fit.reach == pytest.approx(0.66, abs=0.01)
     assert fit.shoulders["left"][1] == pytest.approx(0.22, abs=1e-3)
     assert fit.hands["right"][0] > 0.3  # The ready pose has the hands in front.
     # About y, by half of the 50 degrees between a hanging arm and the ready pose.
-    assert abs(fit.turns["left"][1]) == pytest.approx(0.42, abs=0.01)
-    assert robot_fit(load_robot("dg5f")) is None
+    assert abs(fit.rotations["left"][1]) == pytest.approx(0.42, abs=0.01)
+    assert robot_proportions(load_robot("dg5f")) is None
 
 
 def test_files_folders_and_names_are_found(tmp_path: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run leaves behind: its folder, the events, and the numbers of every tick."""
+"""Artefacts of a run: its folder, its events and the values of every tick."""
 
 from teleop_system.session.artefacts.events import EventLog, Intervention
 from teleop_system.session.artefacts.folder import RunFolder, environment

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happened and why: states entered, causes that began and ended, as one line of JSON each.
+"""Events of a run: state changes and causes that began and ended, one JSON object per line.
 
-A thread of its own writes the lines as they come, so that control never waits for a disk, and a
-process that dies leaves its story behind.
+A separate thread writes each line at once: control never waits for the disk, and the events
+survive a crash.
 """
 
 import json
@@ -22,9 +22,9 @@ logger = logging.getLogger(__name__)
 Key = tuple[Rule, str]
 
 SHORTEST_BREAK = 0.25
-"""A cause that is back within this time in [s] has not ended."""
+"""A cause that returns within this time in [s] counts as one."""
 LOG_INTERVAL = 1.0
-"""The same cause is put into the log at most once in this time in [s]."""
+"""Shortest time between two log lines of the same cause in [s]."""
 
 
 @dataclass(slots=True)
@@ -33,13 +33,13 @@ class Intervention:
 
     Attributes:
         rule: The rule that acted.
-        subject: What it acted on.
-        severity: The gravest it was.
-        began: When it began in [s].
-        ended: When it was last seen in [s].
+        subject: The joint, link, part or signal that it acted on.
+        severity: The highest severity.
+        began: Time of its beginning in [s].
+        ended: Time when it last acted in [s].
         value: The value furthest from its limit, in the rule's unit.
         limit: The limit at that moment, in the rule's unit.
-        ticks: In how many ticks it acted.
+        ticks: Number of ticks in which it acted.
     """
 
     rule: Rule
@@ -53,19 +53,19 @@ class Intervention:
 
     @property
     def duration(self) -> float:
-        """How long it lasted in [s]."""
+        """Time from beginning to end in [s]."""
         return self.ended - self.began
 
 
 class EventLog:
-    """Turns the causes of every tick into events, and keeps and writes them.
+    """Turns the causes of every tick into events, keeps them and writes them.
 
     Args:
-        path: The file to write; None only keeps them.
+        path: The file to write; None keeps the events in memory only.
 
     Attributes:
-        interventions: All causes so far, in the order of their beginning.
-        events: Everything written so far.
+        interventions: All causes so far, in order of their beginning.
+        events: All events so far.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -82,15 +82,15 @@ class EventLog:
             )
             self._writer.start()
 
-    def note(self, now: float, kind: str, **facts: Any) -> None:
-        """Add an event of some kind with what is to be known of it."""
-        event = {"time": round(now, 4), "event": kind} | _plain(facts)
+    def add(self, now: float, kind: str, **facts: Any) -> None:
+        """Add an event of a kind, with its facts by name."""
+        event = {"time": round(now, 4), "event": kind} | _json_facts(facts)
         self.events.append(event)
         if self._writer is not None:
             self._lines.put(event)
 
-    def take(self, now: float, causes: Iterable[Cause]) -> None:
-        """Take in the causes of one tick at time `now` [s]."""
+    def add_causes(self, now: float, causes: Iterable[Cause]) -> None:
+        """Add the causes of one tick at time `now` [s]."""
         active = self._active
         for cause in causes:
             key = (cause.rule, cause.subject)
@@ -109,7 +109,7 @@ class EventLog:
                 self._end(active.pop(key))
 
     def close(self) -> None:
-        """End what is still going on, and finish writing; safe to call twice."""
+        """End the active causes and finish writing; safe to call twice."""
         for known in self._active.values():
             self._end(known)
         self._active.clear()
@@ -123,7 +123,7 @@ class EventLog:
             cause.rule, cause.subject, cause.severity, now, now, cause.value, cause.limit
         )
         self.interventions.append(known)
-        self.note(now, "cause", **_facts(known), message=str(cause))
+        self.add(now, "cause", **_facts(known), message=str(cause))
         key = (cause.rule, cause.subject)
         if cause.severity >= Severity.HOLD and now - self._logged.get(key, -math.inf) >= (
             LOG_INTERVAL
@@ -133,13 +133,8 @@ class EventLog:
         return known
 
     def _end(self, known: Intervention) -> None:
-        self.note(
-            known.ended,
-            "cause ended",
-            **_facts(known),
-            duration=known.duration,
-            ticks=known.ticks,
-        )
+        facts = _facts(known)
+        self.add(known.ended, "cause ended", **facts, duration=known.duration, ticks=known.ticks)
 
     def _write(self, file: TextIO) -> None:
         with file:
@@ -160,7 +155,7 @@ def _facts(known: Intervention) -> dict[str, Any]:
     }
 
 
-def _plain(facts: dict[str, Any]) -> dict[str, Any]:
+def _json_facts(facts: dict[str, Any]) -> dict[str, Any]:
     # JSON has neither NaN nor infinity.
     return {
         name: None

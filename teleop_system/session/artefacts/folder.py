@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The folder of one run: what was asked for, where it ran, what happened and how well it went."""
+"""The folder of one run: configuration, environment, events, timing, metrics and report."""
 
 import datetime
 import json
@@ -21,16 +21,16 @@ PACKAGES = ("numpy", "mujoco", "pin", "daqp", "proxsuite", "numba", "hydra-core"
 
 
 class RunFolder:
-    """A new folder named after the present time, below a root such as `runs`.
+    """A new folder named after the current time, below a root such as `runs`.
 
     Args:
-        root: Where to make it.
+        root: The parent folder.
 
     Attributes:
         path: The folder.
 
     Raises:
-        ConfigError: It cannot be made.
+        ConfigError: The folder cannot be created.
     """
 
     CONFIG = "config.yaml"
@@ -53,13 +53,13 @@ class RunFolder:
                 continue  # A second run within one second.
             except OSError as error:
                 raise ConfigError(f"session.runs: {root} cannot be written: {error}") from error
-        raise ConfigError(f"session.runs: {root} is full of runs of one second")
+        raise ConfigError(f"session.runs: {root} has 1000 runs that started in the same second")
 
     def __truediv__(self, name: str) -> Path:
         return self.path / name
 
     def remove(self) -> None:
-        """Remove the folder with all that is in it."""
+        """Remove the folder and its contents."""
         shutil.rmtree(self.path, ignore_errors=True)
 
     def write_json(self, name: str, document: Mapping[str, Any]) -> Path:
@@ -70,18 +70,18 @@ class RunFolder:
         return path
 
     def write_config(self, settings: Any) -> Path:
-        """Write settings as the YAML that would give them again."""
+        """Write settings as YAML that loads as the same settings."""
         path = self.path / self.CONFIG
         path.write_text(to_yaml(settings), encoding="utf-8")
         return path
 
     def write_environment(self) -> Path:
-        """Write where and by what the run was made."""
+        """Write the machine, the versions and the command line of the run."""
         return self.write_json(self.ENVIRONMENT, environment())
 
 
 def environment() -> dict[str, Any]:
-    """Return what a run depends on besides its configuration."""
+    """Return machine, versions and command line of this process."""
     return {
         "started": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
         "command": sys.argv,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers of every tick, kept in memory while the loop runs and written when it is over."""
+"""Values of every tick, kept in memory while the loop runs and written at its end."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,18 +15,18 @@ CHUNK_ROWS = 2048
 
 
 class Table:
-    """Rows of numbers with named columns, some of them several numbers wide.
+    """Rows of numbers with named columns, each one or more numbers wide.
 
-    A row is filled in place, so that recording costs little more than copying the numbers; memory
-    grows by whole chunks. Past `limit` rows the oldest chunk makes way.
+    A row is filled in place, so recording costs little more than a copy. Memory grows in chunks;
+    beyond `limit` rows the oldest chunk is dropped.
 
     Args:
-        columns: Width of every column by its name.
-        limit: Most rows to keep.
+        columns: Width of every column by name.
+        limit: Largest number of rows to keep.
 
     Attributes:
-        slices: Where each column stands in a row.
-        dropped: Rows that have made way.
+        slices: Slice of a row by column name.
+        dropped: Number of dropped rows.
     """
 
     def __init__(self, columns: Mapping[str, int], limit: int | None = None) -> None:
@@ -47,7 +47,7 @@ class Table:
         return max(0, len(self._chunks) - 1) * CHUNK_ROWS + (self._used if self._chunks else 0)
 
     def new_row(self) -> Array:
-        """Return the next row to be filled in, full of NaN, shape (W,)."""
+        """Return the next row to fill in, full of NaN, shape (W,)."""
         if self._used == CHUNK_ROWS:
             self._begin_chunk()
         row: Array = self._chunks[-1][self._used]
@@ -55,15 +55,15 @@ class Table:
         return row
 
     def column(self, name: str) -> Array:
-        """Return a column, shape (rows,), or (rows, width) where it is wider than one."""
+        """Return a column, shape (rows,), or (rows, width) if it is wider than one."""
         if name not in self.slices:
             raise UnknownNameError("column", name, self.slices)
-        place = self.slices[name]
+        column = self.slices[name]
         if not self._chunks:
-            values = np.empty((0, place.stop - place.start))
+            values = np.empty((0, column.stop - column.start))
         else:
             last = self._chunks[-1][: self._used]
-            values = np.concatenate([chunk[:, place] for chunk in (*self._chunks[:-1], last)])
+            values = np.concatenate([chunk[:, column] for chunk in (*self._chunks[:-1], last)])
         return values[:, 0] if values.shape[1] == 1 else values
 
     def columns(self) -> dict[str, Array]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of a run: figures, plots and causes on one page that opens without a network."""
+"""The report of a run: figures, plots and causes on one page that needs no network."""
 
 from teleop_system.session.report.page import ReportData, render_report, write_report
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Charts as SVG text: curves over time, paths on the floor, and distributions.
+"""Charts as SVG text: curves over time, paths on the floor and histograms.
 
-Colours and strokes are classes of the page's style sheet, so that a chart follows the reader's
-light or dark mode.
+Colours and strokes are classes of the page's style sheet, so a chart follows the light or dark
+mode of the browser.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 WIDTH = 1000.0
 LEFT, RIGHT, TOP, BOTTOM = 64.0, 12.0, 18.0, 24.0
 COLORS = 6
-"""Colours the style sheet has for curves; the next one is the first again."""
+"""Number of curve colours in the style sheet; they repeat."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,11 +27,11 @@ class Series:
     """A curve.
 
     Attributes:
-        label: Its name in the legend.
-        x: Places along the axis, shape (T,).
-        y: Values, shape (T,); NaN leaves a gap out.
-        color: Number of its colour.
-        faint: Whether it is drawn thin and pale, as something to compare with.
+        label: Name in the legend.
+        x: Values along the horizontal axis, shape (T,).
+        y: Values, shape (T,); NaN is skipped.
+        color: Number of the colour.
+        faint: Whether it is drawn thin and dashed, as a reference.
     """
 
     label: str
@@ -43,13 +43,13 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """A span of time that is shaded.
+    """A shaded time span.
 
     Attributes:
         start: Beginning in [s].
         end: End in [s].
         kind: Class of the style sheet: "hold", "stop", "idle" or "system".
-        label: What it was, shown when pointed at.
+        label: Text of the tooltip.
     """
 
     start: float
@@ -75,9 +75,9 @@ def line_chart(
         unit: Unit of the values.
         height: Height of the chart in [px].
         zero: Whether the axis begins at zero.
-        bands: Spans of time to shade.
-        limit: A value to draw a line at.
-        limit_label: What that line means.
+        bands: Time spans to shade.
+        limit: Value of a horizontal limit line.
+        limit_label: Text at that line.
     """
     times = [each.x for each in series if each.x.size]
     start, end = extent(times, margin=0.0)
@@ -88,17 +88,17 @@ def line_chart(
     parts = [_bands(bands, x, y), _grid(x, y, "time [s]", unit)]
     parts += [_curve(each, x, y) for each in series]
     if limit is not None:
-        place = y(limit)
+        pixel = y(limit)
         parts.append(
-            f'<line class="limit" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{place:.1f}" '
-            f'y2="{place:.1f}"/><text class="limit" x="{WIDTH - RIGHT - 4}" '
-            f'y="{place - 5:.1f}" text-anchor="end">{escape(limit_label)}</text>'
+            f'<line class="limit" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{pixel:.1f}" '
+            f'y2="{pixel:.1f}"/><text class="limit" x="{WIDTH - RIGHT - 4}" '
+            f'y="{pixel - 5:.1f}" text-anchor="end">{escape(limit_label)}</text>'
         )
     return _svg("".join(parts), height) + legend(series)
 
 
 def path_chart(paths: Sequence[Series], *, height: float = 300.0, width: float = 480.0) -> str:
-    """Return paths on the floor seen from above, x to the right and y up, to one scale [m]."""
+    """Return paths on the floor from above in [m]: x to the right, y up, equal scales."""
     low_x, high_x = extent([path.x for path in paths], margin=0.1)
     low_y, high_y = extent([path.y for path in paths], margin=0.1)
     room_x, room_y = width - LEFT - RIGHT, height - TOP - BOTTOM
@@ -123,10 +123,10 @@ def path_chart(paths: Sequence[Series], *, height: float = 300.0, width: float =
 def histogram(
     values: Array, *, unit: str, height: float = 160.0, width: float = 480.0, bins: int = 48
 ) -> str:
-    """Return how often values occur; the last bar also holds the one per mille beyond it."""
+    """Return a histogram; the last bar also holds the largest 0.1 % of the values."""
     values = values[np.isfinite(values)]
     if not values.size:
-        return '<p class="quiet">nothing was measured</p>'
+        return '<p class="quiet">No measurements.</p>'
     low, high = float(values.min()), float(np.percentile(values, 99.9))
     high = max(high, low + 1e-6)
     counts, edges = np.histogram(np.minimum(values, high), bins=bins, range=(low, high))
@@ -145,10 +145,10 @@ def histogram(
 
 
 def legend(series: Sequence[Series]) -> str:
-    """Return the names and colours of curves as HTML; nothing where there is but one."""
+    """Return the names and colours of curves as HTML; empty for a single curve."""
     if len(series) < 2:
         return ""
-    # Curves that are only there to compare with explain themselves by their dashes.
+    # Reference curves have no label: their colour and dashes explain them.
     named = [each for each in series if each.label]
     entries = "".join(
         f'<span><i class="key c{each.color % COLORS}{" faint" if each.faint else ""}"></i>'
@@ -163,9 +163,9 @@ def _svg(content: str, height: float, width: float = WIDTH) -> str:
 
 
 def _curve(series: Series, x: Scale, y: Scale, thinned: bool = True) -> str:
-    places_x, places_y = x.places(series.x), y.places(series.y)
+    pixels_x, pixels_y = x.pixels(series.x), y.pixels(series.y)
     columns = 700 if thinned else max(1, series.x.size)
-    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in thin(places_x, places_y, columns))
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in thin(pixels_x, pixels_y, columns))
     kind = f"line c{series.color % COLORS}{' faint' if series.faint else ''}"
     return (
         f'<polyline class="{kind}" points="{points}"><title>{escape(series.label)}</title>'
@@ -190,19 +190,19 @@ def _grid(x: Scale, y: Scale, x_label: str, y_label: str, width: float = WIDTH) 
     parts = []
     step = round_step((y.high - y.low) / 4)
     for value in y.ticks(4):
-        place = y(value)
+        pixel = y(value)
         parts.append(
-            f'<line class="grid" x1="{LEFT}" x2="{width - RIGHT}" y1="{place:.1f}" '
-            f'y2="{place:.1f}"/><text x="{LEFT - 8}" y="{place + 4:.1f}" text-anchor="end">'
+            f'<line class="grid" x1="{LEFT}" x2="{width - RIGHT}" y1="{pixel:.1f}" '
+            f'y2="{pixel:.1f}"/><text x="{LEFT - 8}" y="{pixel + 4:.1f}" text-anchor="end">'
             f"{tick_label(value, step)}</text>"
         )
     count = 10 if width > 600 else 5
     step = round_step((x.high - x.low) / count)
     for value in x.ticks(count):
-        place = x(value)
+        pixel = x(value)
         parts.append(
-            f'<line class="tick" x1="{place:.1f}" x2="{place:.1f}" y1="{y.start:.1f}" '
-            f'y2="{y.start + 4:.1f}"/><text x="{place:.1f}" y="{y.start + 17:.1f}" '
+            f'<line class="tick" x1="{pixel:.1f}" x2="{pixel:.1f}" y1="{y.start:.1f}" '
+            f'y2="{y.start + 4:.1f}"/><text x="{pixel:.1f}" y="{y.start + 17:.1f}" '
             f'text-anchor="middle">{tick_label(value, step)}</text>'
         )
     parts.append(

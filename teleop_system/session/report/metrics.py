@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the numbers of a run say: how well it followed, how it moved, how it kept time."""
+"""Metrics of a recorded run: tracking errors, motion of the joints, motion of the base."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,18 +16,18 @@ Array = NDArray[np.float64]
 Columns = Mapping[str, Array]
 
 SETTLING = 1.5
-"""Time after taking control in [s] that does not count, for the robot still catches up."""
+"""Time after engaging in [s] that is not evaluated, because the robot is still catching up."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrackingMetrics:
-    """How far an end effector of the robot was from where the operator wanted it.
+    """Distance of an end effector, as measured, from its target.
 
     Attributes:
         chain: Name of the chain.
         position: Distance in every tick in [m], shape (T,); NaN without a target.
         orientation: Angle in every tick in [rad], shape (T,); NaN without a target.
-        counted: Whether a tick counts for the figures below, shape (T,).
+        counted: Whether a tick is evaluated in `figures`, shape (T,).
     """
 
     chain: str
@@ -37,7 +37,7 @@ class TrackingMetrics:
 
     @property
     def figures(self) -> dict[str, float]:
-        """RMS, 95th percentile and largest of both errors in [m] and [rad]."""
+        """RMS, 95th percentile and maximum of both errors in [m] and [rad]."""
         found = {}
         for name, values in (("position", self.position), ("orientation", self.orientation)):
             kept = values[self.counted]
@@ -50,24 +50,24 @@ class TrackingMetrics:
 
 @dataclass(frozen=True, slots=True)
 class JointMetrics:
-    """How one joint moved.
+    """Motion of one joint.
 
     Attributes:
-        name: Its name.
+        name: Name of the joint.
         lower: Smallest allowed position in [rad] or [m].
         upper: Largest allowed position.
-        least: Smallest commanded position.
-        most: Largest commanded position.
+        minimum: Smallest commanded position.
+        maximum: Largest commanded position.
         speed: Largest commanded speed as a share of the limit.
         acceleration: Largest commanded acceleration as a share of the limit.
-        error: RMS difference between command and robot in [rad] or [m].
+        error: RMS difference between command and measurement in [rad] or [m].
     """
 
     name: str
     lower: float
     upper: float
-    least: float
-    most: float
+    minimum: float
+    maximum: float
     speed: float
     acceleration: float
     error: float
@@ -75,25 +75,25 @@ class JointMetrics:
 
 @dataclass(frozen=True, slots=True)
 class BaseMetrics:
-    """How the base moved.
+    """Motion of the base.
 
     Attributes:
-        wished: Way that the operator walked in [m].
-        driven: Way that the base went in [m].
-        turned: Angle that the base turned, all turns added up, in [rad].
-        lag: Time by which the base followed the wish in [s].
+        commanded: Distance that the operator commanded, forward minus backward, in [m].
+        driven: Distance that the base drove, forward minus backward, in [m].
+        rotated: Sum of all rotations, left or right, in [rad].
+        lag: Delay of the base behind the command in [s].
     """
 
-    wished: float
+    commanded: float
     driven: float
-    turned: float
+    rotated: float
     lag: float
 
 
-def track(
+def tracking_metrics(
     columns: Columns, chains: Sequence[str], robot: RobotDescription, joints: Sequence[str]
 ) -> list[TrackingMetrics]:
-    """Return how well each chain followed, from a trace.
+    """Return the tracking errors of each chain.
 
     Args:
         columns: The trace.
@@ -112,15 +112,15 @@ def track(
         distances = np.full(len(targets), math.nan)
         angles = distances.copy()
         for tick in np.flatnonzero(np.isfinite(targets[:, 0])).tolist():
-            place, turn = kinematics.place(chain, measured[tick].tolist())
-            distances[tick] = math.dist(place, targets[tick, :3].tolist())
-            angles[tick] = float(quat_distance(np.array(turn), targets[tick, 3:]))
+            position, orientation = kinematics.place(chain, measured[tick].tolist())
+            distances[tick] = math.dist(position, targets[tick, :3].tolist())
+            angles[tick] = float(quat_distance(np.array(orientation), targets[tick, 3:]))
         found.append(TrackingMetrics(chain, distances, angles, counted))
     return found
 
 
 def following_ticks(columns: Columns) -> NDArray[np.bool_]:
-    """Return in which ticks the robot followed, and had done so long enough to count."""
+    """Return the ticks in which the robot has followed for at least `SETTLING`, shape (T,)."""
     time, following = columns["time"], columns["following"] > 0.5
     counted = np.zeros(time.size, dtype=bool)
     since = math.inf
@@ -130,10 +130,10 @@ def following_ticks(columns: Columns) -> NDArray[np.bool_]:
     return counted
 
 
-def judge_joints(
+def joint_metrics(
     columns: Columns, robot: RobotDescription, joints: Sequence[str]
 ) -> list[JointMetrics]:
-    """Return how each joint moved."""
+    """Return the motion of each joint."""
     commands, measured, time = columns["commands"], columns["measured"], columns["time"]
     known = np.isfinite(commands).all(axis=1)
     commands, measured, time = commands[known], measured[known], time[known]
@@ -144,47 +144,47 @@ def judge_joints(
     changes = np.diff(speeds, axis=0) / steps[1:]
     errors = np.sqrt(np.mean((commands - measured) ** 2, axis=0))
     found = []
-    for place, name in enumerate(joints):
+    for index, name in enumerate(joints):
         limits = robot.limits(name)
         found.append(
             JointMetrics(
                 name,
                 limits.lower,
                 limits.upper,
-                float(commands[:, place].min()),
-                float(commands[:, place].max()),
-                float(np.abs(speeds[:, place]).max() / limits.velocity),
-                float(np.abs(changes[:, place]).max() / limits.acceleration),
-                float(errors[place]),
+                float(commands[:, index].min()),
+                float(commands[:, index].max()),
+                float(np.abs(speeds[:, index]).max() / limits.velocity),
+                float(np.abs(changes[:, index]).max() / limits.acceleration),
+                float(errors[index]),
             )
         )
     return found
 
 
-def judge_base(columns: Columns) -> BaseMetrics | None:
-    """Return how the base moved; None where it never did and nobody wanted it to."""
+def base_metrics(columns: Columns) -> BaseMetrics | None:
+    """Return the motion of the base; None if it was neither commanded nor moved."""
     time, odometry = columns["time"], columns["odometry"]
-    wish = np.nan_to_num(columns["base_wish"])
-    if len(time) < 3 or not (wish.any() or np.ptp(odometry[:, :2], axis=0).any()):
+    requested = np.nan_to_num(columns["base_requested"])
+    if len(time) < 3 or not (requested.any() or np.ptp(odometry[:, :2], axis=0).any()):
         return None
     steps = np.diff(time)
-    wished = float(np.sum(wish[1:, 0] * steps))
     moved = np.diff(odometry[:, :2], axis=0)
     heading = np.unwrap(odometry[:, 2])
     ahead = moved[:, 0] * np.cos(heading[1:]) + moved[:, 1] * np.sin(heading[1:])
     speed = ahead / steps
     return BaseMetrics(
-        wished,
+        float(np.sum(requested[1:, 0] * steps)),
         float(ahead.sum()),
         float(np.abs(np.diff(heading)).sum()),
-        _lag(wish[1:, 0], speed, float(np.median(steps))),
+        _lag(requested[1:, 0], speed, float(np.median(steps))),
     )
 
 
-def _lag(wish: Array, actual: Array, step: float) -> float:
-    """Return the delay in [s] at which two courses resemble each other most."""
-    if not wish.any() or not actual.any():
+def _lag(requested: Array, actual: Array, step: float) -> float:
+    """Return the delay in [s] at which two signals correlate best, at most 1 s."""
+    if not requested.any() or not actual.any():
         return math.nan
-    longest = min(len(wish) - 1, int(1.0 / step))
-    scores = [float(np.dot(wish[: len(wish) - d], actual[d:])) for d in range(longest)]
+    size = len(requested)
+    longest = min(size - 1, int(1.0 / step))
+    scores = [float(np.dot(requested[: size - d], actual[d:])) for d in range(longest)]
     return int(np.argmax(scores)) * step if scores else math.nan

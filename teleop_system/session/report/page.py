@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One page of HTML about one run, with everything inside: it opens anywhere, years later too."""
+"""One self-contained HTML page about one run: style, plots and pictures are inside the file."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -37,39 +37,39 @@ from teleop_system.timing.stage_timer import TimingSummary
 Array = NDArray[np.float64]
 
 POSITION_GOAL = 0.015
-"""RMS distance of a hand from where the operator wants it that is good in [m]."""
+"""Goal for the RMS position error of a hand in [m]."""
 ORIENTATION_GOAL = np.radians(3.0)
-"""The same for its orientation in [rad]."""
+"""Goal for the RMS orientation error of a hand in [rad]."""
 
 
 @dataclass(slots=True)
 class ReportData:
-    """All that the page tells.
+    """Contents of the page.
 
     Attributes:
-        title: What ran.
-        subtitle: When, where, for how long.
-        duration: Time of the session in [s].
-        speed: Time of the session per time of the wall.
-        period: Nominal time of a tick in [s].
+        title: Robot and modules.
+        subtitle: Date, duration and mode.
+        duration: Session time in [s].
+        speed: Session time divided by wall time.
+        period: Nominal period of a tick in [s].
         columns: The trace, by column.
-        parts: Columns of joint vectors by part.
+        parts: Slice of a joint vector by part.
         joint_names: All joints.
-        tracking: How well end effectors followed.
-        joints: How joints moved.
-        base: How the base moved, or None.
-        states: Spans of time in which nobody followed.
+        tracking: Tracking errors of each chain.
+        joints: Motion of each joint.
+        base: Motion of the base, or None.
+        states: Time spans in which the robot did not follow.
         interventions: What held or limited the robot.
-        stages: What each stage of a tick took.
+        stages: Compute time of each stage of a tick.
         compute: Compute time of every tick in [s].
-        jitter: How far each period was from nominal in [s]; empty where nobody waited.
-        overruns: Ticks that came more than a period late.
-        self_contacts: Pairs of links that touched; None where nobody looked.
-        plan: Where the operator's signals came from.
+        jitter: Deviation of each period from nominal in [s]; empty for a run in simulated time.
+        overruns: Ticks that started more than one period late.
+        self_contacts: Pairs of links that touched; None if contacts were not checked.
+        plan: Sources of the operator's signals.
         picture: A picture of the end, or None.
         config: The resolved configuration as text.
-        environment: Where it ran.
-        sections: What else there is to tell, right after the key figures.
+        environment: Machine and versions.
+        sections: Further sections, placed after the key figures.
     """
 
     title: str
@@ -139,19 +139,19 @@ def _key_figures(data: ReportData) -> list[Figure]:
     for entry in data.tracking:
         goals = entry.chain != "torso"
         numbers = entry.figures
-        place, turn = numbers["position_rms"], numbers["orientation_rms"]
-        good = bool(place <= POSITION_GOAL and turn <= ORIENTATION_GOAL) if goals else None
+        distance, angle = numbers["position_rms"], numbers["orientation_rms"]
+        good = bool(distance <= POSITION_GOAL and angle <= ORIENTATION_GOAL) if goals else None
         found.append(
             Figure(
-                f"{entry.chain.replace('_', ' ')} error, RMS",
-                f"{1e3 * place:.1f}",
+                f"{entry.chain.replace('_', ' ')} error (RMS)",
+                f"{1e3 * distance:.1f}",
                 "mm",
-                f"{np.degrees(turn):.2f}°" + (", goal 15 mm, 3°" if goals else ""),
+                f"{np.degrees(angle):.2f}°" + (", goal 15 mm, 3°" if goals else ""),
                 good,
             )
         )
-    follows = float(np.mean(data.columns["following"] > 0.5)) if data.duration else 0.0
-    found.append(Figure("operator in control", f"{100 * follows:.0f}", "%", "of the time"))
+    share = float(np.mean(data.columns["following"] > 0.5)) if data.duration else 0.0
+    found.append(Figure("operator in control", f"{100 * share:.0f}", "%", "of the time"))
     holds = sum(1 for each in data.interventions if each.severity >= Severity.HOLD)
     found.append(Figure("holds", f"{holds}", "", f"of {len(data.interventions)} interventions"))
     if data.self_contacts is not None:
@@ -159,13 +159,23 @@ def _key_figures(data: ReportData) -> list[Figure]:
         found.append(Figure("self-collisions", f"{count}", "", "goal 0", count == 0))
     if data.base is not None:
         found.append(
-            Figure("driven", f"{data.base.driven:.2f}", "m", f"{data.base.wished:.2f} m wished")
+            Figure(
+                "base driven",
+                f"{data.base.driven:.2f}",
+                "m",
+                f"{data.base.commanded:.2f} m commanded",
+            )
         )
     total = data.stages.get("total")
     if total is not None and total.count:
         share = 100.0 * total.p99 / data.period
         found.append(
-            Figure("tick, 99 %", f"{1e3 * total.p99:.2f}", "ms", f"{share:.0f} % of the period")
+            Figure(
+                "compute time of a tick",
+                f"{1e3 * total.p99:.2f}",
+                "ms",
+                f"99th percentile, {share:.0f} % of the period",
+            )
         )
     found.append(Figure("speed", f"{data.speed:.2f}", "x", "of real time"))
     return found
@@ -175,20 +185,20 @@ def _tracking(data: ReportData) -> str:
     time = data.columns["time"]
     if not data.tracking:
         return ""
-    places = [
+    distances = [
         Series(entry.chain, time, 1e3 * entry.position, number)
         for number, entry in enumerate(data.tracking)
     ]
-    turns = [
+    angles = [
         Series(entry.chain, time, np.degrees(entry.orientation), number)
         for number, entry in enumerate(data.tracking)
     ]
     return (
-        "<section><h2>How well it followed</h2><p>Distance and angle between each end effector of "
-        "the robot, as measured, and where the operator wanted it at that moment. Shaded: nobody "
-        "was in control.</p>"
-        f'<div class="card">{line_chart(places, unit="mm", zero=True, bands=data.states)}</div>'
-        f'<div class="card">{line_chart(turns, unit="°", zero=True, bands=data.states)}</div>'
+        "<section><h2>Tracking error</h2><p>Distance and angle between each end effector, as "
+        "measured, and its target at the same moment. Shaded: the operator was not in control."
+        "</p>"
+        f'<div class="card">{line_chart(distances, unit="mm", zero=True, bands=data.states)}</div>'
+        f'<div class="card">{line_chart(angles, unit="°", zero=True, bands=data.states)}</div>'
         "</section>"
     )
 
@@ -199,9 +209,10 @@ def _interventions(data: ReportData) -> str:
     table = interventions_table(data.interventions)
     card = f'<div class="card scroll">{table}</div>' if table else ""
     return (
-        "<section><h2>What held or limited the robot</h2><p>Every intervention has a rule. "
-        "<i>limited</i> changed a command to keep it within a limit, <i>hold</i> kept a part from "
-        "following, <i>stop</i> waits for a person. Point at a bar for its numbers.</p>"
+        "<section><h2>What held or limited the robot</h2><p>Each bar is one intervention of a "
+        "rule: <i>limited</i> changed a command to keep it within a limit, <i>hold</i> made a "
+        "part keep its position, <i>stop</i> lasts until a person resets it. Point at a bar to "
+        "see its value.</p>"
         f'<div class="card">{timeline(data.interventions, start, end)}</div>{card}</section>'
     )
 
@@ -211,29 +222,29 @@ def _joints(data: ReportData) -> str:
     measured = data.columns["measured"]
     charts = []
     for part, columns in data.parts.items():
-        places = range(columns.start, columns.stop)
-        moved = [place for place in places if _span(measured[:, place]) > 1e-3]
+        indices = range(columns.start, columns.stop)
+        moved = [index for index in indices if _span(measured[:, index]) > 1e-3]
         if not moved:
             continue
-        widest = sorted(moved, key=lambda place: -_span(measured[:, place]))[:6]
+        widest = sorted(moved, key=lambda index: -_span(measured[:, index]))[:6]
         drawn = list(enumerate(sorted(widest)))
         start = measured[np.isfinite(measured).all(axis=1)][0]
         series = [
-            Series(data.joint_names[place], time, measured[:, place] - start[place], number)
-            for number, place in drawn
+            Series(data.joint_names[index], time, measured[:, index] - start[index], number)
+            for number, index in drawn
         ]
         series += [
-            Series("", time, commands[:, place] - start[place], number, faint=True)
-            for number, place in drawn
+            Series("", time, commands[:, index] - start[index], number, faint=True)
+            for number, index in drawn
         ]
         shown = line_chart(series, unit="rad or m", height=190.0, bands=data.states)
         hidden = f" (the {len(widest)} that moved most)" if len(moved) > len(widest) else ""
         charts.append(f'<div class="card"><h3>{escape(part)}{hidden}</h3>{shown}</div>')
     table = joint_table(data.joints)
     return (
-        "<section><h2>How the joints moved</h2><p>Change since the start; solid as measured, "
-        f"dashed as commanded.</p>{''.join(charts)}"
-        "<details><summary>All joints, against their limits</summary>"
+        "<section><h2>Joint motion</h2><p>Change of position since the start. Solid: measured. "
+        f"Dashed: commanded.</p>{''.join(charts)}"
+        "<details><summary>All joints and their limits</summary>"
         f'<div class="card scroll">{table}</div></details></section>'
     )
 
@@ -248,22 +259,22 @@ def _base(data: ReportData) -> str:
         return ""
     time, odometry = data.columns["time"], data.columns["odometry"]
     path = path_chart([Series("base", odometry[:, 0], odometry[:, 1])])
-    wish, command = data.columns["base_wish"], data.columns["base_command"]
+    requested, command = data.columns["base_requested"], data.columns["base_command"]
     speeds = line_chart(
         [
-            Series("wished", time, wish[:, 0], 1, faint=True),
-            Series("commanded", time, command[:, 0], 0),
-            Series("turning, wished [rad/s]", time, wish[:, 2], 3, faint=True),
-            Series("turning, commanded [rad/s]", time, command[:, 2], 2),
+            Series("forward, operator [m/s]", time, requested[:, 0], 1, faint=True),
+            Series("forward, after limits [m/s]", time, command[:, 0], 0),
+            Series("yaw, operator [rad/s]", time, requested[:, 2], 3, faint=True),
+            Series("yaw, after limits [rad/s]", time, command[:, 2], 2),
         ],
-        unit="m/s",
+        unit="m/s or rad/s",
         bands=data.states,
     )
     base = data.base
     return (
-        "<section><h2>Where the base went</h2>"
-        f"<p>{base.driven:.2f} m driven for {base.wished:.2f} m wished, "
-        f"{np.degrees(base.turned):.0f}° turned; it followed the wish by {base.lag:.2f} s.</p>"
+        "<section><h2>Base motion</h2>"
+        f"<p>{base.driven:.2f} m driven, {base.commanded:.2f} m commanded; "
+        f"{np.degrees(base.rotated):.0f}° rotated in total; delay {base.lag:.2f} s.</p>"
         f'<div class="card">{speeds}</div><div class="card half">{path}</div></section>'
     )
 
@@ -271,14 +282,14 @@ def _base(data: ReportData) -> str:
 def _timing(data: ReportData) -> str:
     compute = histogram(1e3 * data.compute, unit="compute time of a tick [ms]")
     jitter = (
-        histogram(1e3 * data.jitter, unit="period off nominal [ms]")
+        histogram(1e3 * data.jitter, unit="deviation from the period [ms]")
         if data.jitter.size
-        else '<p class="quiet">The run did not wait for the clock, so there is no jitter.</p>'
+        else '<p class="quiet">No jitter: the run did not wait for the wall clock.</p>'
     )
     return (
-        "<section><h2>How it kept time</h2>"
-        f"<p>A tick has {1e3 * data.period:g} ms. {data.overruns} of {len(data.compute)} came "
-        "more than a period late.</p>"
+        "<section><h2>Timing</h2>"
+        f"<p>The period is {1e3 * data.period:g} ms. {data.overruns} of {len(data.compute)} ticks "
+        "started more than one period late.</p>"
         f'<div class="card scroll">{timing_table(data.stages, data.period)}</div>'
         f'<div class="pair"><div class="card">{compute}</div>'
         f'<div class="card">{jitter}</div></div></section>'
@@ -291,7 +302,7 @@ def _background(data: ReportData) -> str:
         for name, value in data.environment.items()
     )
     return (
-        f"<section><h2>What it was run with</h2>{_signals(data.plan)}"
+        f"<section><h2>Inputs and configuration</h2>{_signals(data.plan)}"
         f"<details><summary>Configuration</summary><pre>{escape(data.config)}</pre></details>"
         f'<details><summary>Environment</summary><div class="card scroll"><table><tbody>{facts}'
         "</tbody></table></div></details></section>"
@@ -308,7 +319,7 @@ def _signals(plan: SignalPlan | None) -> str:
         for row in plan.rows
     )
     head = (
-        "<tr><th>controller</th><th>signal</th><th>for</th><th>required</th><th>source</th>"
+        "<tr><th>controller</th><th>signal</th><th>purpose</th><th>required</th><th>source</th>"
         "<th>provided by</th></tr>"
     )
     return (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Panels of the report that are no plain charts: figures, the timeline of causes, joint ranges."""
+"""Panels of the report other than charts: key figures, timeline of causes, tables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from teleop_system.timing.stage_timer import TimingSummary
 ROW = 22.0
 NAMES = 250.0
 """Width of the column of names in a timeline in [px]."""
-MOST_ROWS = 24
+MAX_ROWS = 24
 SEVERITIES = {
     Severity.INFO: "info",
     Severity.LIMITED: "limited",
@@ -28,14 +28,14 @@ SEVERITIES = {
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One number that matters.
+    """One key figure.
 
     Attributes:
-        label: What it is.
+        label: Its name.
         value: The number, as text.
         unit: Its unit.
-        note: What to compare it with.
-        good: Whether it is as it should be; None where there is nothing to compare with.
+        note: A remark, such as the goal.
+        good: Whether it meets its goal; None without a goal.
     """
 
     label: str
@@ -47,11 +47,11 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the page that whoever ran the session has to add.
+    """A further section of the page, added by the caller.
 
     Attributes:
         title: Its heading.
-        html: Its contents, escaped already.
+        html: Its contents, already escaped.
     """
 
     title: str
@@ -59,7 +59,7 @@ class Section:
 
 
 def figures(entries: Sequence[Figure]) -> str:
-    """Return the numbers that matter, side by side."""
+    """Return key figures side by side."""
     cells = []
     for entry in entries:
         mark = "" if entry.good is None else (" good" if entry.good else " bad")
@@ -72,7 +72,7 @@ def figures(entries: Sequence[Figure]) -> str:
 
 
 def timeline(interventions: Sequence[Intervention], start: float, end: float) -> str:
-    """Return when which cause acted, the gravest and longest first."""
+    """Return when each cause acted, the most severe and longest first."""
     if not interventions:
         return '<p class="quiet">Nothing held or limited the robot.</p>'
     by_key: dict[tuple[str, str], list[Intervention]] = {}
@@ -82,7 +82,7 @@ def timeline(interventions: Sequence[Intervention], start: float, end: float) ->
         by_key.items(),
         key=lambda item: (-max(e.severity for e in item[1]), -sum(e.ticks for e in item[1])),
     )
-    shown = ordered[:MOST_ROWS]
+    shown = ordered[:MAX_ROWS]
     height = ROW * len(shown) + 34.0
     x = Scale(start, max(end, start + 1e-3), NAMES, WIDTH - RIGHT)
     parts = [_time_axis(x, height)]
@@ -94,14 +94,14 @@ def timeline(interventions: Sequence[Intervention], start: float, end: float) ->
             f'<line class="grid" x1="{NAMES}" x2="{WIDTH - RIGHT}" y1="{middle:.1f}" '
             f'y2="{middle:.1f}"/>'
         )
-        parts += [_span(event, x, middle) for event in events]
+        parts += [_event_bar(event, x, middle) for event in events]
     more = len(ordered) - len(shown)
     tail = f'<p class="quiet">and {more} more in events.jsonl</p>' if more else ""
     return f'<svg viewBox="0 0 {WIDTH:g} {height:g}" role="img">{"".join(parts)}</svg>{tail}'
 
 
 def interventions_table(interventions: Sequence[Intervention]) -> str:
-    """Return how often and how long each rule acted."""
+    """Return how often and for how many ticks each rule acted."""
     if not interventions:
         return ""
     by_rule: dict[str, list[Intervention]] = {}
@@ -113,39 +113,40 @@ def interventions_table(interventions: Sequence[Intervention]) -> str:
         worst = max(events, key=lambda e: (e.severity, e.ticks))
         subjects = sorted({e.subject for e in events})
         listed = ", ".join(subjects[:4]) + (f" and {len(subjects) - 4} more" * (len(subjects) > 4))
-        kind = SEVERITIES[worst.severity]
+        severity = SEVERITIES[worst.severity]
         rows.append(
-            f'<tr><td><i class="chip {kind}">{kind}</i></td><td><b>{escape(rule)}</b></td>'
+            f'<tr><td><i class="chip {severity}">{severity}</i></td><td><b>{escape(rule)}</b></td>'
             f"<td>{escape(worst.rule.meaning)}</td><td>{escape(listed)}</td>"
             f'<td class="n">{len(events)}</td>'
             f'<td class="n">{sum(e.ticks for e in events)}</td></tr>'
         )
     head = (
-        "<tr><th></th><th>rule</th><th>meaning</th><th>on</th><th class=n>times</th>"
-        "<th class=n>ticks</th></tr>"
+        "<tr><th>severity</th><th>rule</th><th>meaning</th><th>acted on</th>"
+        "<th class=n>times</th><th class=n>ticks</th></tr>"
     )
     return f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def joint_table(joints: Sequence[JointMetrics]) -> str:
-    """Return the range that each joint used, and how near it came to its limits."""
+    """Return the commanded range, speed and acceleration of each joint against its limits."""
     rows = []
     for joint in joints:
         rows.append(
             f"<tr><td>{escape(joint.name)}</td><td>{_range_bar(joint)}</td>"
-            f'<td class="n">{joint.least:+.3f} … {joint.most:+.3f}</td>'
+            f'<td class="n">{joint.minimum:+.3f} … {joint.maximum:+.3f}</td>'
             f"<td>{_share_bar(joint.speed)}</td><td>{_share_bar(joint.acceleration)}</td>"
             f'<td class="n">{1e3 * joint.error:.2f}</td></tr>'
         )
     head = (
-        "<tr><th>joint</th><th>range used within its limits</th><th class=n>[rad or m]</th>"
-        "<th>top speed</th><th>top acceleration</th><th class=n>RMS error [mrad or mm]</th></tr>"
+        "<tr><th>joint</th><th>commanded range within its limits</th><th class=n>[rad or m]</th>"
+        "<th>maximum speed</th><th>maximum acceleration</th>"
+        "<th class=n>error (RMS) [mrad or mm]</th></tr>"
     )
     return f'<table class="joints"><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table>'
 
 
 def timing_table(stages: Mapping[str, TimingSummary], period: float) -> str:
-    """Return what each stage of a tick took, as a share of the period."""
+    """Return the compute time of each stage of a tick, as a share of the period."""
     rows = []
     for name, figure in stages.items():
         if not figure.count:
@@ -155,13 +156,14 @@ def timing_table(stages: Mapping[str, TimingSummary], period: float) -> str:
         cells = "".join(f'<td class="n">{number:.0f}</td>' for number in numbers)
         rows.append(f"<tr><td>{escape(name)}</td><td>{bar}</td>{cells}</tr>")
     head = (
-        "<tr><th>stage</th><th>share of the period: median, 99 %</th><th class=n>median [µs]</th>"
-        "<th class=n>99 % [µs]</th><th class=n>largest [µs]</th><th class=n>ticks</th></tr>"
+        "<tr><th>stage</th><th>share of the period: median, 99th percentile</th>"
+        "<th class=n>median [µs]</th><th class=n>99th percentile [µs]</th>"
+        "<th class=n>maximum [µs]</th><th class=n>ticks</th></tr>"
     )
     return f'<table class="timing"><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table>'
 
 
-def _span(event: Intervention, x: Scale, middle: float) -> str:
+def _event_bar(event: Intervention, x: Scale, middle: float) -> str:
     first, last = x(max(event.began, x.low)), x(min(event.ended, x.high))
     value = "" if np.isnan(event.value) else f", {event.value:.4g} {event.rule.unit}"
     return (
@@ -186,21 +188,21 @@ def _time_axis(x: Scale, height: float) -> str:
 def _range_bar(joint: JointMetrics) -> str:
     low, high = joint.lower, joint.upper
     if not np.isfinite([low, high]).all() or high <= low:
-        low, high = joint.least - 0.1, joint.most + 0.1
-    first = 100.0 * (joint.least - low) / (high - low)
-    width = max(100.0 * (joint.most - joint.least) / (high - low), 0.8)
+        low, high = joint.minimum - 0.1, joint.maximum + 0.1
+    first = 100.0 * (joint.minimum - low) / (high - low)
+    width = max(100.0 * (joint.maximum - joint.minimum) / (high - low), 0.8)
     return (
         f'<span class="range" title="{low:.2f} to {high:.2f}">'
         f'<i style="left:{first:.1f}%;width:{width:.1f}%"></i></span>'
     )
 
 
-def _share_bar(share: float, reach: float | None = None) -> str:
-    """Return a bar for a share of a limit, with a thin tail up to `reach`."""
+def _share_bar(share: float, upper: float | None = None) -> str:
+    """Return a bar for a share of a limit, with a thin bar up to `upper`."""
     tail = ""
-    if reach is not None:
-        tail = f'<u style="width:{min(100.0 * reach, 100.0):.1f}%"></u>'
-    warm = " warm" if max(share, reach or 0.0) > 1.0 + 1e-6 else ""
+    if upper is not None:
+        tail = f'<u style="width:{min(100.0 * upper, 100.0):.1f}%"></u>'
+    warm = " warm" if max(share, upper or 0.0) > 1.0 + 1e-6 else ""
     return (
         f'<span class="share{warm}">{tail}<i style="width:{min(100.0 * share, 100.0):.1f}%"></i>'
         f"</span><small>{100.0 * share:.0f} %</small>"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers to places on paper: scales with round ticks, and curves no finer than a pixel."""
+"""Axes of charts: values to pixels, round tick values, and curves thinned to the pixel width."""
 
 import itertools
 import math
@@ -15,13 +15,13 @@ ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A linear map from values to places.
+    """A linear map from values to pixels.
 
     Attributes:
         low: Smallest value.
         high: Largest value.
-        start: Place of the smallest value in [px].
-        end: Place of the largest value in [px].
+        start: Pixel of the smallest value in [px].
+        end: Pixel of the largest value in [px].
     """
 
     low: float
@@ -30,20 +30,20 @@ class Scale:
     end: float
 
     def __call__(self, value: float) -> float:
-        """Return the place of a value in [px]."""
+        """Return the pixel of a value in [px]."""
         return self.start + self._share(value) * (self.end - self.start)
 
-    def places(self, values: Array) -> Array:
-        """Return the places of many values in [px]."""
+    def pixels(self, values: Array) -> Array:
+        """Return the pixels of many values in [px]."""
         return self.start + (values - self.low) / (self.high - self.low) * (self.end - self.start)
 
-    def ticks(self, wanted: int = 5) -> list[float]:
-        """Return about as many round values as wanted, within the scale."""
-        step = round_step((self.high - self.low) / max(wanted, 1))
+    def ticks(self, count: int = 5) -> list[float]:
+        """Return about `count` round values within the scale."""
+        step = round_step((self.high - self.low) / max(count, 1))
         first = math.ceil(self.low / step - 1e-9)
         last = math.floor(self.high / step + 1e-9)
         values = [number * step for number in range(first, last + 1)]
-        # Far from zero a short scale is but a few roundings long.
+        # Far from zero, rounding can move a tick outside a short scale.
         return [value for value in values if -1e-9 <= self._share(value) <= 1.0 + 1e-9]
 
     def _share(self, value: float) -> float:
@@ -61,12 +61,12 @@ def round_step(step: float) -> float:
 def extent(
     arrays: list[Array], *, zero: bool = False, margin: float = 0.05
 ) -> tuple[float, float]:
-    """Return smallest and largest of all finite values, a little apart.
+    """Return the range of all finite values, with a margin.
 
     Args:
         arrays: The values.
         zero: Begin at zero, for quantities that cannot be negative.
-        margin: Room to leave at either end, as a share of the whole.
+        margin: Margin at either end, as a share of the range.
     """
     finite = [array[np.isfinite(array)] for array in arrays]
     values = np.concatenate([array for array in finite if array.size] or [np.zeros(1)])
@@ -80,9 +80,9 @@ def extent(
 
 
 def thin(x: Array, y: Array, columns: int) -> list[tuple[float, float]]:
-    """Return the points of a curve that show on so many columns of pixels.
+    """Return the points of a curve that are visible on so many columns of pixels.
 
-    Smallest and largest value of every column stay, so no peak is lost.
+    The smallest and the largest value of every column are kept, so no peak is lost.
     """
     keep = np.isfinite(y) & np.isfinite(x)
     x, y = x[keep], y[keep]
@@ -92,13 +92,13 @@ def thin(x: Array, y: Array, columns: int) -> list[tuple[float, float]]:
     points: list[tuple[float, float]] = []
     for first, last in itertools.pairwise(starts.tolist()):
         low, high = int(y[first:last].argmin()), int(y[first:last].argmax())
-        for place in sorted({low, high}):
-            points.append((float(x[first + place]), float(y[first + place])))
+        for index in sorted({low, high}):
+            points.append((float(x[first + index]), float(y[first + index])))
     return points
 
 
 def tick_label(value: float, step: float) -> str:
-    """Return a number with the decimals that its neighbours call for."""
+    """Return a number with the decimals that a step between ticks needs."""
     decimals = max(0, -math.floor(math.log10(step) + 1e-9)) if step > 0.0 else 0
     if decimals and abs(step * 10**decimals - round(step * 10**decimals)) > 1e-6:
         decimals += 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the report looks, in light and in dark; nothing is fetched from anywhere."""
+"""Style sheet of the report, for light and dark mode; it loads nothing from the network."""
 
 STYLE = """
 :root { color-scheme: light dark; --paper:#fbfbf9; --card:#fff; --ink:#1d2326; --quiet:#667076;

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals of the operator: who needs them, which device measures them, which follow from others.
+"""Signals of the operator: which controller needs them and which device measures them.
+
+A signal without a device may be derived from others.
 
 plan = plan_signals(needs, measured={"head": "headset"})
 plan.require()  # One error that names everything missing.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each controller needs to know of the operator, for a given robot."""
+"""The signals that each controller needs, for a given robot."""
 
 from collections.abc import Collection, Iterator
 
@@ -10,7 +10,7 @@ from teleop_system.session.signals.plan import Need
 
 
 def chain_role(chain: Chain) -> TrackerRole | None:
-    """Return the part of the body that a chain of the robot follows; None for one that does not.
+    """Return the tracker that a chain of the robot follows, or None.
 
     A single arm without a side follows the right hand.
     """
@@ -24,12 +24,12 @@ def chain_role(chain: Chain) -> TrackerRole | None:
 def signal_needs(
     robot: RobotDescription, modules: Collection[str], *, finger_tips: bool = False
 ) -> tuple[Need, ...]:
-    """Return what the chosen controllers need, for those parts that the robot has.
+    """Return the signals that the chosen controllers need for the parts of the robot.
 
     Args:
         robot: The robot.
         modules: Some of `MODULES`.
-        finger_tips: Whether hands are retargeted by their finger tips.
+        finger_tips: Whether hands are retargeted by fingertip positions.
     """
     needs = {
         "arm": _arm_needs(robot),
@@ -44,23 +44,23 @@ def _arm_needs(robot: RobotDescription) -> Iterator[Need]:
     for chain in robot.chains.values():
         role = chain_role(chain)
         if role is not None:
-            # Without a waist tracker the torso helps the hands, and keeps its posture.
+            # Without a waist tracker the torso keeps its posture and helps the hands.
             required = role is not TrackerRole.WAIST
             yield Need("arm", role.value, required, f"moves {chain.name}")
 
 
 def _hand_needs(robot: RobotDescription, finger_tips: bool) -> Iterator[Need]:
-    what = "tips" if finger_tips else "fingers"
+    kind = "tips" if finger_tips else "fingers"
     for hand in robot.hands.values():
         if hand.side is not None:
-            yield Need("hand", f"{hand.side}_{what}", True, f"moves the {hand.side} {hand.kind}")
+            yield Need("hand", f"{hand.side}_{kind}", True, f"moves the {hand.side} {hand.kind}")
 
 
 def _locomotion_needs(robot: RobotDescription) -> Iterator[Need]:
     if robot.base is not None and robot.base.kind == "differential":
         for foot in (TrackerRole.LEFT_FOOT, TrackerRole.RIGHT_FOOT):
             yield Need("locomotion", foot.value, True, "drives the base")
-        yield Need("locomotion", TrackerRole.WAIST.value, False, "tells leaning from walking")
+        yield Need("locomotion", TrackerRole.WAIST.value, False, "separates leaning from walking")
 
 
 def _camera_needs(robot: RobotDescription) -> Iterator[Need]:

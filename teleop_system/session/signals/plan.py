@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who needs which signal, and where it will come from: settled once, before anything starts."""
+"""The source of every signal that a controller needs, decided before the session starts."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ MEASURED, DERIVED, MISSING = "measured", "derived", "missing"
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A signal that a controller wants.
+    """A signal that a controller uses.
 
     Attributes:
-        controller: Who wants it.
-        signal: What it wants.
-        required: Whether it cannot work without.
-        purpose: What for, for people.
+        controller: Name of the controller.
+        signal: Name of the signal.
+        required: Whether the controller cannot work without it.
+        purpose: What the controller uses it for, as text.
     """
 
     controller: str
@@ -29,13 +29,13 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class SignalRow:
-    """One line of the table of signals.
+    """One row of the signal table.
 
     Attributes:
-        need: Who wants what.
+        need: The controller and its signal.
         source: "measured", "derived" or "missing".
-        provider: The driver that measures it, or what it is derived from; what would help where
-            it is missing.
+        provider: The driver that measures it, or the signals that it is derived from; for a
+            missing signal, the configuration that would provide it.
     """
 
     need: Need
@@ -44,18 +44,18 @@ class SignalRow:
 
     @property
     def is_missing(self) -> bool:
-        """Whether the controller cannot work."""
+        """Whether a required signal has no source."""
         return self.source == MISSING and self.need.required
 
 
 @dataclass(frozen=True, slots=True)
 class SignalPlan:
-    """Where every wanted signal comes from.
+    """Source of every signal.
 
     Attributes:
-        rows: One line per controller and signal.
-        measured: Drivers by the signals to read from them, those for derivations included.
-        derived: Derivations in an order in which they can be computed.
+        rows: One row per controller and signal.
+        measured: Driver by signal, including signals that only derivations use.
+        derived: Derivations, in an order in which they can be computed.
     """
 
     rows: tuple[SignalRow, ...]
@@ -64,14 +64,14 @@ class SignalPlan:
 
     @property
     def missing(self) -> tuple[SignalRow, ...]:
-        """The lines that keep a controller from working."""
+        """Rows of required signals without a source."""
         return tuple(row for row in self.rows if row.is_missing)
 
     def require(self) -> None:
-        """Make sure that every controller has what it cannot do without.
+        """Check that every required signal has a source.
 
         Raises:
-            MissingSignalError: Naming every signal that is missing, for whom, and what would help.
+            MissingSignalError: The missing signals, their controllers and what would provide them.
         """
         if self.missing:
             raise MissingSignalError(
@@ -80,26 +80,26 @@ class SignalPlan:
 
 
 def plan_signals(needs: Iterable[Need], measured: Mapping[str, str]) -> SignalPlan:
-    """Return where wanted signals come from: from a device, from other signals, or from nowhere.
+    """Return the source of each signal: a device, other signals, or none.
 
     Args:
-        needs: What the controllers want.
-        measured: Which driver measures a signal, as configured.
+        needs: Signals that the controllers use.
+        measured: Driver by signal, as configured.
 
     Raises:
         UnknownNameError: A signal does not exist.
     """
-    wanted = list(needs)
-    for name in (*(need.signal for need in wanted), *measured):
+    needs = list(needs)
+    for name in (*(need.signal for need in needs), *measured):
         if name not in SIGNALS:
             raise UnknownNameError("signal", name, SIGNALS)
     planner = _Planner(measured)
-    rows = tuple(SignalRow(need, *planner.source(need.signal)) for need in wanted)
+    rows = tuple(SignalRow(need, *planner.source(need.signal)) for need in needs)
     return SignalPlan(rows, planner.used, tuple(planner.derived))
 
 
 class _Planner:
-    """Finds sources, and remembers what they rest on."""
+    """Finds the source of each signal and collects the drivers and derivations in use."""
 
     def __init__(self, measured: Mapping[str, str]) -> None:
         self._measured = measured
@@ -107,7 +107,7 @@ class _Planner:
         self.derived: list[Derivation] = []
 
     def source(self, signal: str) -> tuple[str, str]:
-        """Return the kind of source of a signal, and who or what it is."""
+        """Return the kind of source of a signal, and its provider."""
         if signal in self._measured:
             driver = self._measured[signal]
             self.used[signal] = driver
@@ -115,22 +115,22 @@ class _Planner:
         derivation = DERIVATIONS.get(signal)
         if derivation is None:
             return MISSING, f"no driver measures it; configure hardware.signals.{signal}"
-        lacking = [name for name in derivation.requires if not self._can_have(name)]
-        if lacking:
-            either = " and ".join(f"hardware.signals.{name}" for name in lacking)
-            return MISSING, f"configure hardware.signals.{signal}, or {either} to derive it"
+        missing = [name for name in derivation.requires if not self._is_available(name)]
+        if missing:
+            keys = " and ".join(f"hardware.signals.{name}" for name in missing)
+            return MISSING, f"configure hardware.signals.{signal}, or {keys} to derive it"
         for name in derivation.requires:
             self.source(name)
         if derivation not in self.derived:
             self.derived.append(derivation)
         return DERIVED, f"{derivation.how} ({', '.join(derivation.requires)})"
 
-    def _can_have(self, signal: str, depth: int = 0) -> bool:
+    def _is_available(self, signal: str, depth: int = 0) -> bool:
         if signal in self._measured:
             return True
         derivation = DERIVATIONS.get(signal)
         if derivation is None:
             return False
         if depth > len(DERIVATIONS):
-            raise ConfigError(f"the derivation of {signal!r} needs itself")
-        return all(self._can_have(name, depth + 1) for name in derivation.requires)
+            raise ConfigError(f"the derivation of signal {signal!r} is circular")
+        return all(self._is_available(name, depth + 1) for name in derivation.requires)

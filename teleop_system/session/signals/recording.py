@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operator's samples of a run, tick by tick, so that it can be run again to the last bit."""
+"""Recording of the operator's samples, tick by tick, so that a run can be repeated exactly."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,19 +20,19 @@ from teleop_system.session.signals.hub import ISignalSource, Samples
 Array = NDArray[np.float64]
 
 TIME, REQUESTS = "time", "requests"
-HEAD = 2
-"""Numbers in front of a sample's own: whether it is valid (NaN where there is none), its stamp."""
+HEADER_SIZE = 2
+"""Numbers before the values of a sample: valid (NaN without a sample) and stamp."""
 POSE_SIZE = 7
 TIPS_SIZE = 3 * FINGER_COUNT
 
 
 class RecordedTick(NamedTuple):
-    """What a tick was given.
+    """Inputs of one tick.
 
     Attributes:
-        time: When it was in [s].
-        requests: What the operator asked for, encoded.
-        samples: What the operator's devices delivered.
+        time: Time of the tick in [s].
+        requests: Requests of the operator, encoded.
+        samples: Samples of the operator's devices.
     """
 
     time: float
@@ -45,39 +45,39 @@ class InputRecorder:
 
     Args:
         signals: The signals to keep.
-        limit: Most ticks to keep; the oldest make way.
+        limit: Largest number of ticks to keep; the oldest are dropped.
     """
 
     def __init__(self, signals: Iterable[str], limit: int | None = None) -> None:
-        widths = {name: HEAD + _size(name) for name in signals}
+        widths = {name: HEADER_SIZE + _size(name) for name in signals}
         self.table = Table({TIME: 1, REQUESTS: 1, **widths}, limit)
-        self._places = {name: self.table.slices[name] for name in widths}
+        self._columns = {name: self.table.slices[name] for name in widths}
 
     def record(self, now: float, requests: float, samples: Samples) -> None:
         """Keep the inputs of the tick at time `now` [s]."""
         row = self.table.new_row()
         row[0], row[1] = now, requests
-        for name, place in self._places.items():
+        for name, columns in self._columns.items():
             sample = samples.get(name)
             if sample is not None:
-                _write(row[place], sample)
+                _write(row[columns], sample)
 
     def save(self, path: Path) -> Path:
-        """Write what was kept to a `.npz` file."""
+        """Write the inputs to a `.npz` file."""
         return self.table.save(path)
 
 
 class InputRecording:
-    """The inputs of a run that is over.
+    """The inputs of a finished run.
 
     Args:
-        columns: Arrays by name, as an `InputRecorder` keeps them.
+        columns: Arrays by name, as an `InputRecorder` writes them.
     """
 
     def __init__(self, columns: dict[str, Array]) -> None:
         missing = {TIME, REQUESTS} - columns.keys()
         if missing:
-            raise ConfigError(f"not a recording of inputs: it lacks {', '.join(sorted(missing))}")
+            raise ConfigError(f"not a recording of inputs: missing {', '.join(sorted(missing))}")
         self._columns = columns
         self.signals = tuple(name for name in columns if name in SIGNALS)
 
@@ -86,7 +86,7 @@ class InputRecording:
         """Return the recording in a file.
 
         Raises:
-            ConfigError: The file is missing or is no recording of inputs.
+            ConfigError: The file is missing or is not a recording of inputs.
         """
         try:
             with np.load(path, allow_pickle=False) as archive:
@@ -104,7 +104,7 @@ class InputRecording:
 
 
 class RecordedSource(ISignalSource):
-    """Delivers the samples of a recording, tick after tick.
+    """Delivers the samples of a recording, tick by tick.
 
     Args:
         recording: The recording.
@@ -142,20 +142,20 @@ def _size(signal: str) -> int:
 
 
 def _write(row: Array, sample: OperatorSample) -> None:
-    row[0], row[1] = sample.valid, sample.timestamp
+    row[0], row[1], values = sample.valid, sample.timestamp, row[HEADER_SIZE:]
     if isinstance(sample, Pose6D):
-        row[HEAD : HEAD + 3] = sample.position
-        row[HEAD + 3 :] = sample.orientation
+        values[:3] = sample.position
+        values[3:] = sample.orientation
         return
-    row[HEAD : HEAD + HAND_JOINT_COUNT] = sample.joint_angles
+    values[:HAND_JOINT_COUNT] = sample.joint_angles
     if sample.finger_tip_positions is not None:
-        row[HEAD + HAND_JOINT_COUNT :] = sample.finger_tip_positions.ravel()
+        values[HAND_JOINT_COUNT:] = sample.finger_tip_positions.ravel()
 
 
 def _read(signal: str, row: Array) -> OperatorSample | None:
     if np.isnan(row[0]):
         return None
-    valid, stamp, values = bool(row[0]), float(row[1]), row[HEAD:]
+    valid, stamp, values = bool(row[0]), float(row[1]), row[HEADER_SIZE:]
     if SIGNALS[signal].kind != HAND_INPUT:
         return Pose6D(values[:3], values[3:], stamp, valid)
     angles, tips = values[:HAND_JOINT_COUNT], values[HAND_JOINT_COUNT:]

@@ -21,14 +21,14 @@ from teleop_system.mocap.config import MocapConfig
 from teleop_system.mocap.mapped_motion import MappedMotion
 from teleop_system.mocap.playback import SETTLING, Playback
 from teleop_system.robots import load_robot
+from teleop_system.session.artefact_writer import RunOutcome, evaluate_run, write_artefacts
 from teleop_system.session.artefacts import RunFolder
 from teleop_system.session.build import build_session, is_time_simulated, make_simulator
 from teleop_system.session.report.panels import Section
-from teleop_system.session.robot_proportions import fitted
+from teleop_system.session.robot_proportions import scaled_to_robot
 from teleop_system.session.runner import SessionRunner
 from teleop_system.session.session import TeleopSession
 from teleop_system.session.status import StatusReporter
-from teleop_system.session.wrap_up import RunOutcome, judge_run, write_run
 from teleop_system.settings import TeleopSettings, load_settings
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.tools.contact_watch import ContactWatch
@@ -105,7 +105,7 @@ def replay_settings(file: Path, overrides: Sequence[str] = ()) -> TeleopSettings
     }
     hardware = dataclasses.replace(settings.hardware, drivers=drivers)
     mocap = dataclasses.replace(settings.mocap, file=file)
-    return fitted(dataclasses.replace(settings, hardware=hardware, mocap=mocap))
+    return scaled_to_robot(dataclasses.replace(settings, hardware=hardware, mocap=mocap))
 
 
 def run_replay(
@@ -224,7 +224,7 @@ class _Stage:
     ) -> ReplayResult:
         """Judge what was recorded, and write it down."""
         session, settings = self._session, self._settings
-        outcome = judge_run(session, self._robot, self._contacts.pairs)
+        outcome = evaluate_run(session, self._robot, self._contacts.pairs)
         if not self._times:
             reason = f"{session.status.state.value}: {session.status.reason}"
             raise ConfigError(f"the robot never followed; it stayed {reason}")
@@ -238,7 +238,7 @@ class _Stage:
         picture = next((file for file in result.files if file.suffix == ".png"), None)
         folder.write_json("score.json", score.document())
         sections: list[Section] = [replay_section(score, run)]
-        write_run(
+        write_artefacts(
             folder, outcome, session, self._runner, settings, picture=picture, sections=sections
         )
         result.folder = folder.path

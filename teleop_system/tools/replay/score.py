@@ -21,7 +21,7 @@ from teleop_system.mocap.metrics import (
 )
 from teleop_system.robots import RobotDescription
 from teleop_system.session.report.metrics import SETTLING, JointMetrics
-from teleop_system.session.robot_proportions import robot_fit
+from teleop_system.session.robot_proportions import robot_proportions
 from teleop_system.settings import TeleopSettings
 from teleop_system.tools.replay.base_oracle import WalkScore, judge_walk
 from teleop_system.tools.replay.reachability import HandReach, Reachability
@@ -232,7 +232,7 @@ def _score_hands(
         return {}
     wishes = {name: following.wished for name, following in found.items()}
     reaches = Reachability(robot, settings.solver, begin).judge(wishes, arms, step)
-    fit = robot_fit(robot)
+    fit = robot_proportions(robot)
     reach = fit.reach if fit is not None else 1.0
     return {arm: _score_hand(found[arm], reaches[arm], step, reach) for arm in arms}
 
@@ -278,5 +278,5 @@ def broken_limits(joints: Iterable[JointMetrics]) -> list[str]:
 def _is_broken(joint: JointMetrics) -> bool:
     above = 1.0 + ROUNDING
     slack = ROUNDING * max(joint.upper - joint.lower, 1e-9) if math.isfinite(joint.upper) else 0.0
-    outside = joint.least < joint.lower - slack or joint.most > joint.upper + slack
+    outside = joint.minimum < joint.lower - slack or joint.maximum > joint.upper + slack
     return outside or joint.speed > above or joint.acceleration > above

@@ -104,12 +104,12 @@ def _judge_locomotion(trial: Trial) -> list[Verdict]:
     sideways = float(np.ptp(trial.columns["odometry"][:, 1]))
     before = trial.columns["time"] < 9.0
     rest = float(np.abs(np.nan_to_num(trial.columns["base_command"][before])).max())
-    near = abs(base.driven - base.wished) <= 0.15 * abs(base.wished) + 0.05
+    near = abs(base.driven - base.commanded) <= 0.15 * abs(base.commanded) + 0.05
     return [
         Verdict("a standing operator means zero, exactly", f"{rest:g} m/s", rest == 0.0),
         Verdict(
             "the base drives as the operator steps",
-            f"{base.driven:.2f} m for {base.wished:.2f} m",
+            f"{base.driven:.2f} m for {base.commanded:.2f} m",
             near and base.driven > 0.3,
         ),
         Verdict("it goes straight", f"{1e3 * sideways:.0f} mm sideways", sideways < 0.1),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns what a run left in memory into files: arrays, figures and the report."""
+"""Evaluates a recorded run and writes its artefacts: arrays, figures and the report."""
 
 import datetime
 import json
@@ -22,9 +22,9 @@ from teleop_system.session.report.metrics import (
     BaseMetrics,
     JointMetrics,
     TrackingMetrics,
-    judge_base,
-    judge_joints,
-    track,
+    base_metrics,
+    joint_metrics,
+    tracking_metrics,
 )
 from teleop_system.session.report.panels import Section
 from teleop_system.session.runner import SessionRunner
@@ -45,16 +45,16 @@ _BANDS = {
 
 @dataclass(slots=True)
 class RunOutcome:
-    """What came out of a run.
+    """Results of a run.
 
     Attributes:
-        tracking: How well end effectors followed, by chain.
-        joints: How the joints moved.
-        base: How the base moved, or None.
-        interventions: How often each rule acted.
-        holds: How many interventions held a part or stopped the robot.
-        self_contacts: Pairs of links that touched; None where nobody looked.
-        folder: The run's folder, or None where nothing was written.
+        tracking: Tracking errors of each chain.
+        joints: Motion of each joint.
+        base: Motion of the base, or None.
+        interventions: Number of interventions by rule.
+        holds: Number of interventions that held a part or stopped the robot.
+        self_contacts: Pairs of links that touched; None if contacts were not checked.
+        folder: The run's folder, or None if nothing was written.
         report: The report, or None.
     """
 
@@ -68,20 +68,20 @@ class RunOutcome:
     report: Path | None = None
 
 
-def judge_run(
+def evaluate_run(
     session: TeleopSession,
     robot: RobotDescription,
     self_contacts: Sequence[tuple[str, str]] | None = None,
 ) -> RunOutcome:
-    """Return the figures of a recorded run; an empty outcome where nothing was recorded."""
+    """Return the figures of a recorded run; an empty outcome if nothing was recorded."""
     recorder = session.recorder
     if recorder is None or not len(recorder.trace):
         return RunOutcome(self_contacts=self_contacts)
     columns = recorder.trace.columns()
     outcome = RunOutcome(
-        tracking=track(columns, recorder.chains, robot, recorder.joints),
-        joints=judge_joints(columns, robot, recorder.joints),
-        base=judge_base(columns),
+        tracking=tracking_metrics(columns, recorder.chains, robot, recorder.joints),
+        joints=joint_metrics(columns, robot, recorder.joints),
+        base=base_metrics(columns),
         self_contacts=self_contacts,
     )
     for event in recorder.events.interventions:
@@ -90,7 +90,7 @@ def judge_run(
     return outcome
 
 
-def write_run(
+def write_artefacts(
     folder: RunFolder,
     outcome: RunOutcome,
     session: TeleopSession,
@@ -103,13 +103,13 @@ def write_run(
     """Write arrays, figures and the report of a run into its folder.
 
     Args:
-        folder: The folder; configuration, environment and events are there already.
+        folder: The folder; configuration, environment and events are already in it.
         outcome: The figures.
-        session: The session that is over.
-        runner: Who ran it.
-        settings: What it was run with.
+        session: The finished session.
+        runner: The runner of the session.
+        settings: The settings of the session.
         picture: A picture to show in the report.
-        sections: What else the report should tell.
+        sections: Further sections of the report.
     """
     recorder = session.recorder
     outcome.folder = folder.path
@@ -168,7 +168,7 @@ def _report_data(
     environment = json.loads((folder / folder.ENVIRONMENT).read_text(encoding="utf-8"))
     started = datetime.datetime.fromisoformat(environment["started"])
     loop = runner.scheduler.history
-    waited = loop.column(runner.scheduler.ACTUAL) - loop.column(runner.scheduler.EXPECTED)
+    deviation = loop.column(runner.scheduler.ACTUAL) - loop.column(runner.scheduler.EXPECTED)
     modules = ", ".join(turn.module.name for turn in session.turns)
     return ReportData(
         title=f"{settings.robot.name}: {modules}",
@@ -189,7 +189,7 @@ def _report_data(
         interventions=recorder.events.interventions,
         stages=session.timer.summary(),
         compute=session.timer.history.column(session.timer.TOTAL),
-        jitter=np.abs(waited) if waited.any() else np.empty(0),
+        jitter=np.abs(deviation) if deviation.any() else np.empty(0),
         overruns=summary.overruns,
         self_contacts=outcome.self_contacts,
         plan=session.plan,
@@ -199,18 +199,18 @@ def _report_data(
 
 
 def state_bands(time: Array, state: Array, following: Array) -> list[Band]:
-    """Return the spans of time in which the operator did not move the robot."""
+    """Return the time spans in which the robot did not follow the operator."""
     if not time.size:
         return []
-    kinds = np.where(following > 0.5, -1, state).astype(int)
-    changes = np.flatnonzero(np.diff(kinds)) + 1
+    numbers = np.where(following > 0.5, -1, state).astype(int)
+    changes = np.flatnonzero(np.diff(numbers)) + 1
     starts = [0, *changes.tolist()]
-    ends = [*changes.tolist(), len(kinds) - 1]
+    ends = [*changes.tolist(), len(numbers) - 1]
     bands = []
     for first, last in zip(starts, ends, strict=True):
-        number = int(kinds[first])
+        number = int(numbers[first])
         if number >= 0:
-            which = STATES[number]
-            name = _BANDS.get(which, "idle")
-            bands.append(Band(float(time[first]), float(time[last]), name, which.value))
+            found = STATES[number]
+            kind = _BANDS.get(found, "idle")
+            bands.append(Band(float(time[first]), float(time[last]), kind, found.value))
     return bands
