@@ -58,7 +58,7 @@ BAR = """<mujoco><worldbody>
 </worldbody></mujoco>"""
 
 
-class ReadyFrames(ICameraStream):
+class EncodedFrames(ICameraStream):
     """Hands over one rendered frame after the other, on time and stamped with it."""
 
     def __init__(self, frame: RGBDFrame) -> None:
@@ -113,7 +113,7 @@ class Watched:
 
 def rows(duration: float = DURATION) -> list[dict[str, object]]:
     """Measure all three; return the latencies and the verdict."""
-    with RGBDStreamServer(ReadyFrames(rendered_frame()), StreamingConfig(port=0)) as server:
+    with RGBDStreamServer(EncodedFrames(rendered_frame()), StreamingConfig(port=0)) as server:
         alone = _measure(server, 1, duration, _age_by_stamp)
         transport = _measure(server, CLIENTS, duration, _age_by_stamp)
     glass = _glass_to_glass(duration)

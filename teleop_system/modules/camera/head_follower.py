@@ -13,7 +13,7 @@ from teleop_system.interfaces.causes import Cause
 from teleop_system.modules.camera.camera_controller import CameraController, PanTiltOutput
 from teleop_system.modules.camera.config import CameraConfig
 from teleop_system.modules.camera.neck_axis import NeckAxis
-from teleop_system.modules.camera.streaming.head_channel import HeadWish
+from teleop_system.modules.camera.streaming.head_control import HeadRequest
 from teleop_system.safety.staleness import HEAD_ANGLES, HEAD_REQUEST
 
 logger = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ class HeadFollower:
         self._source = None
         self._pan, self._tilt = pan, tilt
 
-    def update(self, wish: HeadWish | None, *, now: float, dt: float) -> PanTiltOutput | None:
+    def update(self, wish: HeadRequest | None, *, now: float, dt: float) -> PanTiltOutput | None:
         """Return the command of this tick; None before the first wish.
 
         Args:
@@ -101,7 +101,7 @@ class HeadThread:
         self._where = where
         self._period = 1.0 / config.rate
         self._sink = sink
-        self._wish: HeadWish | None = None
+        self._wish: HeadRequest | None = None
         self._causes: tuple[Cause, ...] = ()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="head", daemon=True)
@@ -115,7 +115,7 @@ class HeadThread:
         """Begin to follow."""
         self._thread.start()
 
-    def take(self, wish: HeadWish) -> None:
+    def take(self, wish: HeadRequest) -> None:
         """Store the newest wish."""
         self._wish = wish
 

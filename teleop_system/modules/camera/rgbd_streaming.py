@@ -10,13 +10,13 @@ from teleop_system.modules.camera.streaming.config import (
     TlsConfig,
     load_token,
 )
-from teleop_system.modules.camera.streaming.head_channel import HeadWish
+from teleop_system.modules.camera.streaming.head_control import HeadRequest
 from teleop_system.modules.camera.streaming.server import RGBDStreamServer, ServerStats
 
 __all__ = [
     "ClientStats",
     "CodecConfig",
-    "HeadWish",
+    "HeadRequest",
     "PackedImages",
     "RGBDCodec",
     "RGBDStreamClient",

@@ -9,7 +9,7 @@ import pytest
 from teleop_system.modules.camera.camera_controller import PanTiltOutput
 from teleop_system.modules.camera.config import CameraConfig
 from teleop_system.modules.camera.head_follower import HeadFollower, HeadThread
-from teleop_system.modules.camera.streaming.head_channel import HeadWish
+from teleop_system.modules.camera.streaming.head_control import HeadRequest
 from teleop_system.safety.staleness import HEAD_REQUEST
 from tests.modules.camera.streaming.scenes import wait_for
 
@@ -30,7 +30,7 @@ def test_angles_are_reached_within_the_limits_of_the_neck() -> None:
     pans = [0.2]
     for tick in range(90):
         now = tick * DT
-        output = follower.update(HeadWish(1, None, (0.8, -0.1), now), now=now, dt=DT)
+        output = follower.update(HeadRequest(1, None, (0.8, -0.1), now), now=now, dt=DT)
         assert output is not None
         pans.append(output.pan)
     speeds = np.diff(pans) / DT
@@ -41,7 +41,7 @@ def test_angles_are_reached_within_the_limits_of_the_neck() -> None:
 
 def test_angles_that_are_not_repeated_hold_the_head() -> None:
     follower = HeadFollower(CameraConfig(velocity=0.2))
-    wish = HeadWish(1, None, (1.0, 0.0), 0.0)
+    wish = HeadRequest(1, None, (1.0, 0.0), 0.0)
     pans = []
     for tick in range(90):
         output = follower.update(wish, now=tick * DT, dt=DT)
@@ -57,7 +57,7 @@ def test_an_operator_s_head_counts_from_where_it_was_first() -> None:
     for tick in range(150):
         now = tick * DT
         angle = 0.9 if tick == 0 else 0.9 + min(0.4, 0.01 * tick)
-        wish = HeadWish(1, turned(angle), None, now)
+        wish = HeadRequest(1, turned(angle), None, now)
         output = follower.update(wish, now=now, dt=DT)
         assert output is not None
         if tick == 0:
@@ -69,9 +69,9 @@ def test_an_operator_s_head_counts_from_where_it_was_first() -> None:
 def test_another_client_begins_without_a_jump() -> None:
     follower = HeadFollower(CameraConfig())
     for tick in range(60):
-        follower.update(HeadWish(1, None, (0.5, 0.0), tick * DT), now=tick * DT, dt=DT)
-    before = follower.update(HeadWish(1, None, (0.5, 0.0), 60 * DT), now=60 * DT, dt=DT)
-    after = follower.update(HeadWish(2, turned(-2.0), None, 61 * DT), now=61 * DT, dt=DT)
+        follower.update(HeadRequest(1, None, (0.5, 0.0), tick * DT), now=tick * DT, dt=DT)
+    before = follower.update(HeadRequest(1, None, (0.5, 0.0), 60 * DT), now=60 * DT, dt=DT)
+    after = follower.update(HeadRequest(2, turned(-2.0), None, 61 * DT), now=61 * DT, dt=DT)
     assert before is not None
     assert after is not None
     assert abs(after.pan - before.pan) <= 0.002
@@ -82,7 +82,7 @@ def test_a_head_nobody_wishes_to_turn_is_left_to_others_and_taken_up_where_it_is
     head = HeadThread(CameraConfig(), sent.append, lambda: (0.7, -0.2))
     head.start()
     try:
-        head.take(HeadWish(1, None, (0.0, 0.0), time.monotonic()))
+        head.take(HeadRequest(1, None, (0.0, 0.0), time.monotonic()))
         assert wait_for(lambda: sent)
         assert (sent[0].pan, sent[0].tilt) == pytest.approx((0.7, -0.2), abs=0.01)
         assert wait_for(lambda: time.monotonic() - sent[-1].timestamp > HEAD_REQUEST.timeout + 0.2)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Both ends prove that they know the token, without ever sending it.
+"""Mutual authentication by a shared token that is never sent, and TLS.
 
-The client begins with a random number, the server answers with one of its own, and each side
-sends a keyed hash over both. Somebody who listens learns nothing that helps next time; somebody
-who answers in the server's place cannot prove it and is left.
+Client and server exchange random nonces, and each sends an HMAC over both. An eavesdropper cannot
+replay it, and a client leaves a server that cannot prove to know the token.
 """
 
 import functools
@@ -21,22 +20,22 @@ _CLIENT, _SERVER = b"teleop-rgbd-client", b"teleop-rgbd-server"
 
 
 def new_nonce() -> bytes:
-    """Return a random number that is used once."""
+    """Return random bytes that are used once."""
     return secrets.token_bytes(NONCE_SIZE)
 
 
 def client_proof(token: str | None, client_nonce: bytes, server_nonce: bytes) -> bytes:
-    """Return what a client that knows the token sends; without a token its key is empty."""
+    """Return the proof of a client; without a token the key is empty."""
     return _proof(_CLIENT, token, client_nonce, server_nonce)
 
 
 def server_proof(token: str | None, client_nonce: bytes, server_nonce: bytes) -> bytes:
-    """Return what a server that knows the token sends."""
+    """Return the proof of a server."""
     return _proof(_SERVER, token, client_nonce, server_nonce)
 
 
 def is_same(found: bytes, expected: bytes) -> bool:
-    """Compare two proofs in a time that tells nothing about where they differ."""
+    """Compare two proofs in constant time."""
     return hmac.compare_digest(found, expected)
 
 
@@ -47,10 +46,10 @@ def _proof(role: bytes, token: str | None, client_nonce: bytes, server_nonce: by
 
 @functools.cache
 def is_loopback(host: str) -> bool:
-    """Whether every address a host name stands for leads back to this machine.
+    """Whether every address of a host name belongs to this machine.
 
     Raises:
-        ConfigError: The name stands for no address.
+        ConfigError: The name has no address.
     """
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -59,25 +58,25 @@ def is_loopback(host: str) -> bool:
     try:
         found = socket.getaddrinfo(host, None)
     except (OSError, UnicodeError) as error:
-        raise ConfigError(f"host {host!r} stands for no address: {error}") from error
+        raise ConfigError(f"host {host!r} has no address: {error}") from error
     return all(ipaddress.ip_address(str(item[4][0])).is_loopback for item in found)
 
 
 def require_safe_bind(config: StreamingConfig, token: str | None) -> None:
-    """Refuse to show the robot's view to a whole network without a token.
+    """Require a token unless the address is this machine's loopback.
 
     Raises:
-        ConfigError: The address is reachable from elsewhere, and there is no token.
+        ConfigError: Other machines can reach the address, and there is no token.
     """
     if token is None and not is_loopback(config.host):
         raise ConfigError(
-            f"host {config.host!r} can be reached from other machines, so a token is needed: set "
+            f"host {config.host!r} can be reached from other machines, which needs a token: set "
             "TELEOP_STREAM_TOKEN or streaming.token_file (make one with: openssl rand -hex 16)"
         )
 
 
 def server_tls(config: StreamingConfig) -> ssl.SSLContext | None:
-    """Return the server's side of TLS, or None where it is off.
+    """Return the TLS context of the server, or None without TLS.
 
     Raises:
         ConfigError: A file cannot be used.
@@ -97,7 +96,7 @@ def server_tls(config: StreamingConfig) -> ssl.SSLContext | None:
 
 
 def client_tls(config: StreamingConfig) -> ssl.SSLContext | None:
-    """Return the client's side of TLS, or None where it is off.
+    """Return the TLS context of the client, or None without TLS.
 
     Raises:
         ConfigError: The file cannot be used.

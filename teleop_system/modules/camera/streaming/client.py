@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The far end of a stream: a camera on another machine, seen as an `ICameraStream`."""
+"""The client of a stream: a camera on another machine as an `ICameraStream`."""
 
 import asyncio
 import logging
@@ -21,11 +21,15 @@ from teleop_system.exceptions import (
 )
 from teleop_system.interfaces import BufferedCamera, RGBDFrame
 from teleop_system.modules.camera.streaming import authentication
-from teleop_system.modules.camera.streaming.client_connection import ClientConnection
 from teleop_system.modules.camera.streaming.codec import RGBDCodec
 from teleop_system.modules.camera.streaming.config import StreamingConfig
 from teleop_system.modules.camera.streaming.loop_thread import LoopThread
-from teleop_system.modules.camera.streaming.pipe import READ_BUFFER, TcpPipe, within
+from teleop_system.modules.camera.streaming.server_connection import ServerConnection
+from teleop_system.modules.camera.streaming.transport import (
+    READ_BUFFER,
+    TcpTransport,
+    wait_at_most,
+)
 from teleop_system.modules.camera.streaming.wire import (
     FROM_SERVER,
     Message,
@@ -41,23 +45,24 @@ logger = logging.getLogger(__name__)
 
 DEVICE = "RGB-D stream"
 FIRST_PAUSE = 0.1
-"""Pause in [s] before the first try to connect again; each further one is twice as long."""
+"""Pause in [s] before the first reconnection; each further pause is twice as long."""
 FPS_FRAMES = 30
+"""Number of recent frames from which the frame rate is computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientStats:
-    """How the stream is doing.
+    """Statistics of a stream.
 
     Attributes:
-        connected: Whether frames can come in.
+        connected: Whether the client is connected and has a frame.
         frames: Frames received since the start.
-        lost: Frames of the server that did not come here, as newer ones took their place.
-        fps: Frames a second of late in [Hz]; 0 when none come.
-        latency: From exposure to unpacked image here in [s]; NaN while clocks are not compared.
-        round_trip: Time of a ping there and back in [s]; NaN likewise.
-        connections: How often a connection was made.
-        faults: Messages that could not be used.
+        lost: Frames that the server replaced by newer ones before sending.
+        fps: Recent frame rate in [Hz]; 0 without frames.
+        latency: Time from exposure to decoded image in [s]; NaN until the clock offset is known.
+        round_trip: Round-trip time of a ping in [s]; NaN before the first.
+        connections: Number of connections made.
+        faults: Frames that could not be decoded.
     """
 
     connected: bool
@@ -71,12 +76,12 @@ class ClientStats:
 
 
 class RGBDStreamClient(BufferedCamera):
-    """Receives frames in a thread of its own, and connects again whenever it has to.
+    """Receives frames in its own thread, and reconnects when necessary.
 
     Args:
         config: Address of the server, TLS and time-outs.
-        token: What the server asks for.
-        name: What the server calls this client in its log.
+        token: Secret that the server requires.
+        name: Name of this client in the server's log.
     """
 
     def __init__(
@@ -92,13 +97,13 @@ class RGBDStreamClient(BufferedCamera):
         self._log = ThrottledLogger(logger, 5.0)
         self._codec: RGBDCodec | None = None
         self._thread: LoopThread | None = None
-        self._connection: ClientConnection | None = None
+        self._connection: ServerConnection | None = None
         self._orientation = (0.0, 0.0)
         self._forget()
 
     @override
     def initialize(self) -> bool:
-        """Connect, and wait for the first frame; `start()` does not wait."""
+        """Connect and wait for the first frame; `start()` does not wait."""
         try:
             self.start()
         except ConfigError as error:
@@ -109,13 +114,13 @@ class RGBDStreamClient(BufferedCamera):
         while time.monotonic() < until and not self._is_refused:
             if self.wait_rgbd(-math.inf, 0.05) is not None:
                 return True
-        reason = self._refusal or "no frame came"
+        reason = self._last_problem or "no frame came"
         logger.error("no stream from %s:%d: %s", config.host, config.port, reason)
         self.shutdown()
         return False
 
     def start(self) -> None:
-        """Begin to connect, without waiting; goes on trying until `shutdown()`.
+        """Start connecting, without waiting; retries until `shutdown()`.
 
         Raises:
             ConfigError: TLS cannot be set up.
@@ -152,23 +157,23 @@ class RGBDStreamClient(BufferedCamera):
         return self._orientation
 
     def send_head(self, orientation: ArrayLike, timestamp: float | None = None) -> bool:
-        """Let the robot's head turn as the operator's does, counted from the first one sent.
+        """Send the operator's head pose; the robot's head follows relative to the first one.
 
         Args:
             orientation: The operator's head as a quaternion xyzw, ROS axes.
             timestamp: Monotonic time of its measurement in [s]; now unless given.
 
         Returns:
-            False where there is no connection to send it through; nothing is queued.
+            False without a connection; nothing is queued then.
 
         Raises:
-            InvalidPoseError: The quaternion stands for no rotation.
+            InvalidPoseError: The quaternion is not a rotation.
         """
         stamp = time.monotonic() if timestamp is None else timestamp
         return self._send(MessageType.HEAD, pack_head(quat_normalize(orientation)), stamp)
 
     def stats(self) -> ClientStats:
-        """Return how the stream is doing."""
+        """Return statistics of the stream."""
         now = time.monotonic()
         arrivals = [at for at in self._arrivals.copy() if now - at < 2.0]
         span = max(now - arrivals[0], 1e-3) if len(arrivals) > 1 else math.inf
@@ -189,7 +194,7 @@ class RGBDStreamClient(BufferedCamera):
         self._latency = math.nan
         self._sequence: int | None = None
         self._arrivals: deque[float] = deque(maxlen=FPS_FRAMES)
-        self._refusal: str | None = None
+        self._last_problem: str | None = None
         self._is_refused = False
 
     def _send(self, kind: MessageType, payload: bytes, stamp: float) -> bool:
@@ -207,45 +212,43 @@ class RGBDStreamClient(BufferedCamera):
                 await self._stay_connected(tls)
             except AuthenticationError as error:
                 self._is_refused = True
-                self._complain("refused", f"the server refused: {error}")
-                pause = self._config.reconnect  # Trying faster would not make it any truer.
+                self._report("refused", f"the server refused: {error}")
+                pause = self._config.reconnect  # A wrong token stays wrong: do not retry fast.
             except (ProtocolError, OSError) as error:
-                self._complain(
-                    "connection", f"not connected: {str(error) or type(error).__name__}"
-                )
+                self._report("connection", f"not connected: {str(error) or type(error).__name__}")
             if self._frames > frames:
                 pause = first
             await asyncio.sleep(pause)
             pause = min(2.0 * pause, self._config.reconnect)
 
-    def _complain(self, key: str, reason: str) -> None:
-        self._refusal = reason
+    def _report(self, key: str, reason: str) -> None:
+        self._last_problem = reason
         config = self._config
         self._log.warning(key, f"{config.host}:{config.port}: {reason}", now=time.monotonic())
 
     async def _stay_connected(self, tls: ssl.SSLContext | None) -> None:
         config = self._config
         limit = config.limits.handshake
-        reader, writer = await within(
+        reader, writer = await wait_at_most(
             limit,
             asyncio.open_connection(config.host, config.port, limit=READ_BUFFER, ssl=tls),
-            f"it does not answer within {limit} s",
+            f"no answer within {limit} s",
         )
-        pipe = TcpPipe(reader, writer, FROM_SERVER, config.limits)
-        connection = ClientConnection(pipe, self._on_frame)
+        transport = TcpTransport(reader, writer, FROM_SERVER, config.limits)
+        connection = ServerConnection(transport, self._on_frame)
         try:
-            greeting = connection.greet(self._token, self._name)
-            await within(limit, greeting, f"it does not say who it is within {limit} s")
+            handshake = connection.authenticate(self._token, self._name)
+            await wait_at_most(limit, handshake, f"no handshake within {limit} s")
             self._connection, self._sequence = connection, None
             self._connections += 1
             await connection.run()
         finally:
             self._connection = None
-            self.clear_frame()  # An old picture must not pass for a live one.
-            await connection.end()
+            self.clear_frame()  # An old image must not look like a live one.
+            await connection.close()
 
     def _on_frame(self, message: Message) -> None:
-        """Unpack a frame; one that cannot be is counted and left out."""
+        """Decode a frame; an invalid one is counted and dropped."""
         connection, codec = self._connection, self._codec
         assert connection is not None
         assert codec is not None
@@ -255,7 +258,7 @@ class RGBDStreamClient(BufferedCamera):
             rgb, depth = codec.decode(content.images)
         except (ProtocolError, CodecError) as error:
             self._faults += 1
-            self._complain("frame", f"a frame is broken: {error}")
+            self._report("frame", f"dropped an invalid frame: {error}")
             return
         now = time.monotonic_ns()
         measured = min(connection.to_local(header.measured), now)

@@ -11,24 +11,25 @@ from teleop_system.safety.staleness import HEAD_CLIENT, STREAM_CLIENT
 from teleop_system.utils.validators import require_in_range, require_non_negative, require_positive
 
 TOKEN_VARIABLE = "TELEOP_STREAM_TOKEN"
-"""Environment variable with the token; it goes before `token_file`."""
+"""Environment variable with the token; it overrides `token_file`."""
 SHORTEST_TOKEN = 16
+"""Smallest number of characters of a token."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodecConfig:
-    """How frames are packed."""
+    """How frames are compressed."""
 
     color: Literal["jpeg", "lossless"] = "jpeg"
-    """Coding of the colour image; depth is always lossless at 1 mm."""
+    """Format of the colour image; depth is always lossless at 1 mm."""
     quality: int = 85
     """JPEG quality from 1 to 100."""
     subsampling: Literal["420", "422", "444"] = "420"
-    """Resolution of JPEG's colour components; "444" keeps all of it and costs twice the time."""
+    """Chroma subsampling of JPEG; "444" keeps the full resolution and takes twice the time."""
     region: tuple[int, int, int, int] | None = None
-    """Left, top, width and height in [px] of what is sent; null sends all."""
+    """Left, top, width and height in [px] of the part that is sent; null sends all."""
     shrink: int = 1
-    """Rows and columns are divided by this, after the region is cut out."""
+    """Divisor of the number of rows and columns, applied after cropping to the region."""
 
     def __post_init__(self) -> None:
         require_in_range(self, "quality", 1, 100)
@@ -44,14 +45,14 @@ class CodecConfig:
 
 @dataclass(frozen=True, slots=True)
 class TlsConfig:
-    """Encryption of the stream; off where all are null."""
+    """Encryption of the stream; off if all values are null."""
 
     certificate: str | None = None
-    """The server's certificate chain, a PEM file."""
+    """PEM file with the server's certificate chain."""
     key: str | None = None
-    """Its private key, a PEM file."""
+    """PEM file with its private key."""
     authority: str | None = None
-    """Certificate that clients trust, a PEM file; for a self-signed one, that itself."""
+    """PEM file with the certificate that clients trust; a self-signed one is its own."""
 
     def __post_init__(self) -> None:
         if (self.certificate is None) != (self.key is None):
@@ -62,18 +63,18 @@ class TlsConfig:
 
 @dataclass(frozen=True, slots=True)
 class StreamLimits:
-    """What one client, or a thousand, may cost the server."""
+    """Limits on clients and their connections."""
 
     clients: int = 16
-    """Most clients served at once."""
+    """Largest number of clients at once."""
     waiting: int = 32
-    """Most connections that have not yet proved who they are."""
+    """Largest number of connections in their handshake."""
     handshake: float = 5.0
-    """Time in [s] for a new connection to prove it."""
+    """Longest time in [s] of a handshake."""
     message: float = 5.0
-    """Time in [s] for a message to arrive, from its first byte to its last."""
+    """Longest time in [s] from the first byte of a message to its last."""
     silence: float = STREAM_CLIENT.timeout
-    """Time in [s] without any message after which a client is gone."""
+    """Time in [s] without any message after which a client is disconnected."""
     stall: float = 10.0
     """Time in [s] after which a client that reads nothing is disconnected."""
 
@@ -85,24 +86,24 @@ class StreamLimits:
 
 @dataclass(frozen=True, slots=True)
 class StreamingConfig:
-    """Where frames are streamed, to whom, and how."""
+    """Address, coding and limits of the stream."""
 
     host: str = "127.0.0.1"
-    """Address to listen on, or to connect to. Beyond this machine only with a token."""
+    """Address to listen on, or to connect to. Other than loopback needs a token."""
     port: int = 9090
-    """TCP port of stream and viewer page; 0 lets a server take any free one."""
+    """TCP port of stream and viewer page; with 0 a server takes any free port."""
     fps: float = 30.0
-    """Most frames sent per second in [Hz]."""
+    """Largest frame rate in [Hz]."""
     token_file: str | None = None
-    """File with the token that clients must know; TELEOP_STREAM_TOKEN goes before it."""
+    """File with the token that clients must know; TELEOP_STREAM_TOKEN overrides it."""
     page: bool = True
-    """Whether a browser that opens the address gets the viewer page."""
+    """Whether the server offers the viewer page to browsers."""
     head: bool = True
     """Whether clients may turn the robot's head."""
     head_release: float = HEAD_CLIENT.timeout
-    """Silence in [s] after which the client that turns the head has let it go."""
+    """Silence in [s] of the client that turns the head, after which another one may."""
     reconnect: float = 2.0
-    """Longest pause in [s] before a client tries again."""
+    """Longest pause in [s] between two attempts of a client to connect."""
     codec: CodecConfig = field(default_factory=CodecConfig)
     tls: TlsConfig = field(default_factory=TlsConfig)
     limits: StreamLimits = field(default_factory=StreamLimits)
@@ -117,12 +118,12 @@ class StreamingConfig:
 
 
 def load_token(config: StreamingConfig) -> str | None:
-    """Return the token of the environment or of the file; None where neither is there.
+    """Return the token from the environment or the file; None if neither is set.
 
-    It is no part of the configuration itself, which is written into the artefacts of a run.
+    The configuration never contains the token, because it is written into a run's artefacts.
 
     Raises:
-        ConfigError: The file cannot be read, or the token is too short to be one.
+        ConfigError: The file cannot be read, or the token is too short.
     """
     token = os.environ.get(TOKEN_VARIABLE, "").strip()
     source = TOKEN_VARIABLE

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An asyncio loop in a thread of its own, for those who live in another."""
+"""An asyncio event loop in its own thread, for callers in other threads."""
 
 import asyncio
 import concurrent.futures
@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 ResultT = TypeVar("ResultT")
 LONGEST_STOP = 10.0
-"""Time in [s] that tasks get to end."""
+"""Longest time in [s] for tasks to end."""
 
 
 class LoopThread:
-    """Runs coroutines beside the caller's thread; starts at once."""
+    """Runs coroutines in a background thread, which starts at once."""
 
     def __init__(self, name: str) -> None:
         self.loop = asyncio.new_event_loop()
@@ -22,15 +22,15 @@ class LoopThread:
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, ResultT], timeout: float | None = None) -> ResultT:
-        """Wait for a coroutine that runs in the loop; must not be called from within it."""
+        """Run a coroutine in the loop and return its result. Do not call it from the loop."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(timeout)
 
     def start(self, work: Coroutine[Any, Any, Any]) -> "concurrent.futures.Future[Any]":
-        """Let a coroutine run without waiting for it."""
+        """Run a coroutine without waiting for it."""
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
     def call(self, function: Callable[..., object], *args: Any) -> bool:
-        """Have a function called in the loop; False where the loop has ended."""
+        """Call a function in the loop; False if the loop has ended."""
         try:
             self.loop.call_soon_threadsafe(function, *args)
         except RuntimeError:
@@ -38,7 +38,7 @@ class LoopThread:
         return True
 
     def stop(self) -> None:
-        """Cancel what runs, and end the thread; safe to call twice."""
+        """Cancel all tasks and end the thread; safe to call twice."""
         if self.loop.is_closed():
             return
         with contextlib.suppress(concurrent.futures.TimeoutError, RuntimeError):
@@ -58,10 +58,10 @@ class LoopThread:
 
 
 async def cancel_and_wait(tasks: "Iterable[asyncio.Future[Any] | None]") -> None:
-    """End tasks, whatever they are about; their results and errors are dropped.
+    """Cancel tasks and wait until they end; results and errors are dropped.
 
-    They are told again and again: a cancellation is lost where it comes together with the end of
-    what a task waits for.
+    Cancellation is repeated, because one is lost when it coincides with the end of the awaited
+    operation.
     """
     pending = {task for task in tasks if task is not None}
     while pending := {task for task in pending if not task.done()}:

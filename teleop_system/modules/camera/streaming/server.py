@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Streams a camera to many clients at once.
 
-One thread runs an asyncio loop with every connection in it: they wait for the network nearly
-always, and nothing they share needs a lock. Packing is the only heavy work; it is done once per
-frame for all clients, in the thread that takes frames from the camera.
+One thread runs an asyncio loop with all connections: they mostly wait for the network, and
+shared data need no lock. Encoding is the only heavy work; the encoder thread does it once per
+frame for all clients.
 """
 
 import asyncio
@@ -24,34 +24,39 @@ from teleop_system.exceptions import (
 )
 from teleop_system.interfaces import ICameraStream
 from teleop_system.modules.camera.streaming import authentication
-from teleop_system.modules.camera.streaming.client_session import ClientSession, ReadyFrame
+from teleop_system.modules.camera.streaming.client_session import ClientSession
 from teleop_system.modules.camera.streaming.config import StreamingConfig
-from teleop_system.modules.camera.streaming.frame_pump import FramePump
-from teleop_system.modules.camera.streaming.head_channel import HeadChannel, HeadWish
+from teleop_system.modules.camera.streaming.frame_encoder import EncodedFrame, FrameEncoder
+from teleop_system.modules.camera.streaming.head_control import HeadControl, HeadRequest
 from teleop_system.modules.camera.streaming.loop_thread import LoopThread
-from teleop_system.modules.camera.streaming.pipe import READ_BUFFER, Pipe, TcpPipe, within
-from teleop_system.modules.camera.streaming.web_pipe import open_web_pipe
+from teleop_system.modules.camera.streaming.transport import (
+    READ_BUFFER,
+    TcpTransport,
+    Transport,
+    wait_at_most,
+)
+from teleop_system.modules.camera.streaming.websocket_transport import accept_browser
 from teleop_system.modules.camera.streaming.wire import FROM_CLIENT, MAGIC
 from teleop_system.utils.logger import ThrottledLogger
 
 logger = logging.getLogger(__name__)
 
-_GONE = (OSError, asyncio.IncompleteReadError)
-"""What a connection ends with; TLS ends with OSErrors, too."""
+_DISCONNECTED = (OSError, asyncio.IncompleteReadError)
+"""Errors of a closed connection; TLS errors are OSErrors too."""
 BACKLOG = 256
-"""Connections that may wait to be looked at; a flood is turned away faster than it fills this."""
+"""Connections that the kernel may queue; a flood is refused faster than it fills this queue."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerStats:
-    """What a server has done so far.
+    """Counters of a server.
 
     Attributes:
-        clients: Clients served now.
-        frames: Frames packed.
+        clients: Connected clients.
+        frames: Frames encoded.
         sent: Frames sent, summed over clients.
-        skipped: Frames that clients were too slow for, likewise.
-        refused: Connections turned away: too many, not authentic, or not the protocol.
+        skipped: Frames that clients were too slow for, summed over clients.
+        refused: Connections refused: too many, wrong token, or another protocol.
         head: Number of the client that turns the head, or None.
     """
 
@@ -64,17 +69,17 @@ class ServerStats:
 
 
 class RGBDStreamServer:
-    """A camera on the network: `with RGBDStreamServer(camera, config, token=token): ...`.
+    """Serves a camera: `with RGBDStreamServer(camera, config, token=token): ...`.
 
     Args:
         camera: An open camera.
         config: Address, coding and limits.
-        token: What clients must know; without one only this machine is served.
-        on_head: Takes what a client wishes the head to do; called in the server's thread, so it
-            may only store it. None where the head stays.
+        token: Secret that clients must know; without one the server accepts this machine only.
+        on_head: Receives head requests in the server's thread, so it may only store them. None
+            if clients may not turn the head.
 
     Raises:
-        ConfigError: The address would be public without a token, or TLS cannot be set up.
+        ConfigError: A public address has no token, or TLS cannot be set up.
         MissingExtraError: The codec's libraries are not installed.
     """
 
@@ -84,19 +89,19 @@ class RGBDStreamServer:
         config: StreamingConfig | None = None,
         *,
         token: str | None = None,
-        on_head: Callable[[HeadWish], None] | None = None,
+        on_head: Callable[[HeadRequest], None] | None = None,
     ) -> None:
         self._config = config or StreamingConfig()
         self._token = token
         authentication.require_safe_bind(self._config, token)
         self._tls = authentication.server_tls(self._config)
-        self._head = HeadChannel(on_head if self._config.head else None, self._config.head_release)
-        self._pump = FramePump(
-            camera, self._config, lambda: bool(self._sessions), self._on_packed_frame
+        self._head = HeadControl(on_head if self._config.head else None, self._config.head_release)
+        self._encoder = FrameEncoder(
+            camera, self._config, lambda: bool(self._sessions), self._on_encoded_frame
         )
         self._sessions: dict[int, ClientSession] = {}
         self._log = ThrottledLogger(logger, 2.0)
-        self._numbers = self._waiting = self._refused = self._frames = 0
+        self._last_number = self._handshakes = self._refused = self._frames = 0
         self._sent = self._skipped = 0
         self._thread: LoopThread | None = None
         self._listener: asyncio.Server | None = None
@@ -114,7 +119,7 @@ class RGBDStreamServer:
         self.stop()
 
     def start(self) -> None:
-        """Begin to serve.
+        """Start to listen.
 
         Raises:
             StreamError: The address cannot be listened on.
@@ -126,15 +131,15 @@ class RGBDStreamServer:
         except OSError as error:
             self._thread.stop()
             raise StreamError(f"cannot listen on {config.host}:{config.port}: {error}") from error
-        self._pump.start()
+        self._encoder.start()
         host, port = self.address
         if self._token is not None and self._tls is None and not authentication.is_loopback(host):
             logger.warning("frames leave this machine unencrypted; see docs/streaming.md for TLS")
-        logger.info("streaming on %s:%d; a browser opens %s", host, port, self.url)
+        logger.info("streaming on %s:%d; viewer page: %s", host, port, self.url)
 
     @property
     def address(self) -> tuple[str, int]:
-        """Address and port that are listened on.
+        """Address and port the server listens on.
 
         Raises:
             StreamError: The server is not running.
@@ -146,14 +151,14 @@ class RGBDStreamServer:
 
     @property
     def url(self) -> str:
-        """What to open in a browser."""
+        """URL of the viewer page."""
         host, port = self.address
         return (
             f"{'https' if self._tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}/"
         )
 
     def stats(self) -> ServerStats:
-        """Return what the server has done so far."""
+        """Return the counters of the server."""
         sessions = tuple(self._sessions.values())
         return ServerStats(
             clients=len(sessions),
@@ -165,11 +170,11 @@ class RGBDStreamServer:
         )
 
     def stop(self) -> None:
-        """Disconnect everybody and free the port; safe to call twice."""
+        """Disconnect all clients and free the port; safe to call twice."""
         thread, self._thread = self._thread, None
         if thread is None:
             return
-        self._pump.stop()
+        self._encoder.stop()
         if self._listener is not None:
             thread.call(self._listener.close)
         thread.stop()
@@ -190,95 +195,98 @@ class RGBDStreamServer:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         peer = str((writer.get_extra_info("peername") or ("?",))[0])
-        if self._waiting >= self._config.limits.waiting:
-            self._turn_away(peer, "flood", "too many connections wait to prove who they are")
+        if self._handshakes >= self._config.limits.waiting:
+            self._log_refusal(peer, "flood", "too many connections are in their handshake")
             writer.transport.abort()
             return
         session: ClientSession | None = None
         try:
-            self._waiting += 1
+            self._handshakes += 1
             try:
                 limit = self._config.limits.handshake
-                session = await within(
-                    limit, self._admit(reader, writer), f"it did not say who it is in {limit} s"
+                session = await wait_at_most(
+                    limit, self._admit(reader, writer), f"no handshake within {limit} s"
                 )
             finally:
-                self._waiting -= 1
+                self._handshakes -= 1
             if session is not None:
                 await self._serve(session, peer)
         except (ProtocolError, AuthenticationError, MissingExtraError) as error:
-            self._turn_away(peer, type(error).__name__, str(error))
+            self._log_refusal(peer, type(error).__name__, str(error))
         except asyncio.CancelledError:
-            return  # The server stops; nobody waits for this task.
-        except _GONE as error:
-            self._log.log(logging.DEBUG, "gone", f"{peer} is gone: {error}", now=time.monotonic())
+            return  # The server stops, and no other task awaits this one.
+        except _DISCONNECTED as error:
+            reason = f"{peer} disconnected: {error}"
+            self._log.log(logging.DEBUG, "disconnected", reason, now=time.monotonic())
         finally:
             writer.transport.abort()
 
     async def _admit(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> ClientSession | None:
-        """Return a client that has proved who it is; None where a browser only got a page."""
-        pipe = await self._open_pipe(reader, writer)
-        if pipe is None:
+        """Return an authenticated client; None if a browser only requested a page."""
+        transport = await self._open_transport(reader, writer)
+        if transport is None:
             return None
-        self._numbers += 1
+        self._last_number += 1
         stall = self._config.limits.stall
-        session = ClientSession(self._numbers, pipe, self._on_head, stall=stall)
+        session = ClientSession(self._last_number, transport, self._on_head, stall=stall)
         try:
-            await session.greet(self._token)
+            await session.authenticate(self._token)
         except AuthenticationError as error:
             await session.refuse(str(error))
             raise
         if len(self._sessions) >= self._config.limits.clients:
-            await session.refuse(f"all {self._config.limits.clients} places are taken")
-            raise ProtocolError(f"all {self._config.limits.clients} places are taken")
+            reason = f"the limit of {self._config.limits.clients} clients is reached"
+            await session.refuse(reason)
+            raise ProtocolError(reason)
         self._sessions[session.number] = session
         session.welcome()
-        self._pump.repeat()
+        self._encoder.repeat()
         return session
 
-    async def _open_pipe(
+    async def _open_transport(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> Pipe | None:
-        begun = await reader.readexactly(len(MAGIC))
-        if begun == MAGIC:
-            return TcpPipe(reader, writer, FROM_CLIENT, self._config.limits, begun=begun)
-        if begun == b"GET " and self._config.page:
-            return await open_web_pipe(reader, writer, self._config, begun)
-        raise ProtocolError(f"a client begins with {MAGIC!r}, this one with {begun!r}")
+    ) -> Transport | None:
+        first_bytes = await reader.readexactly(len(MAGIC))
+        if first_bytes == MAGIC:
+            limits = self._config.limits
+            return TcpTransport(reader, writer, FROM_CLIENT, limits, first_bytes=first_bytes)
+        if first_bytes == b"GET " and self._config.page:
+            return await accept_browser(reader, writer, self._config, first_bytes)
+        raise ProtocolError(f"a client begins with {MAGIC!r}, this one with {first_bytes!r}")
 
     async def _serve(self, session: ClientSession, peer: str) -> None:
-        logger.info("client %d (%s, %s) is here", session.number, session.name, peer)
+        logger.info("client %d (%s, %s) connected", session.number, session.name, peer)
         reason = "it left"
         try:
             await session.run()
         except TeleopError as error:
             reason = str(error)
             raise
-        except _GONE as error:
+        except _DISCONNECTED as error:
             reason = str(error)
         finally:
             self._sessions.pop(session.number, None)
-            self._head.leave(session.number)
+            self._head.release(session.number)
             self._sent += session.frames
             self._skipped += session.skipped
-            logger.info("client %d (%s) is gone: %s", session.number, peer, reason)
+            logger.info("client %d (%s) disconnected: %s", session.number, peer, reason)
 
-    def _turn_away(self, peer: str, kind: str, reason: str) -> None:
+    def _log_refusal(self, peer: str, kind: str, reason: str) -> None:
         self._refused += 1
-        # Throttled by a few kinds: a reason may hold what the client sent, and no two are alike.
-        self._log.warning(kind, f"turned {peer} away: {reason}", now=time.monotonic())
+        # Throttled by kind, because a reason may contain bytes of the client and always differ.
+        self._log.warning(kind, f"refused {peer}: {reason}", now=time.monotonic())
 
-    def _on_head(self, wish: HeadWish) -> None:
-        self._head.offer(wish, time.monotonic())
+    def _on_head(self, request: HeadRequest) -> None:
+        self._head.submit(request, time.monotonic())
 
-    def _on_packed_frame(self, frame: ReadyFrame) -> None:
+    def _on_encoded_frame(self, frame: EncodedFrame) -> None:
         thread = self._thread
         if thread is not None:
             thread.call(self._offer_to_all, frame)
 
-    def _offer_to_all(self, frame: ReadyFrame) -> None:
+    def _offer_to_all(self, frame: EncodedFrame) -> None:
         self._frames += 1
         for session in self._sessions.values():
             session.offer(frame)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The messages of the stream: one header for all, hard bounds, and a checksum.
+"""The messages of the stream: a common header, length limits and a checksum.
 
-Every message is a header of 36 bytes and a payload whose least and greatest length follow from
-its type, so that a receiver never allocates for more than a kind of message can need. Numbers are
-big-endian. The table of messages stands in `docs/streaming.md`.
+Every message has a header of 36 bytes and a payload. The type bounds the payload's length, so a
+receiver allocates no more than that type can need. Numbers are big-endian. `docs/streaming.md`
+lists the messages.
 """
 
 import enum
@@ -29,7 +29,7 @@ NONCE_SIZE = 32
 PROOF_SIZE = 32
 LONGEST_TEXT = 256
 LARGEST_FRAME = 16 * 1024 * 1024
-"""Most bytes of a packed frame; four times a noisy one of 1280 x 720 without loss."""
+"""Largest packed frame in [byte]; four times a noisy lossless one of 1280 x 720."""
 
 _HEADER = struct.Struct("!4sBBHIIQQ")
 _CHECKSUM = struct.Struct("!I")
@@ -42,7 +42,7 @@ _LONGEST_CLOCK = 2**63
 
 
 class MessageType(enum.IntEnum):
-    """What a message is."""
+    """Types of message."""
 
     HELLO = 1
     CHALLENGE = 2
@@ -72,7 +72,7 @@ LENGTHS: dict[MessageType, tuple[int, int]] = {
     MessageType.BYE: (0, LONGEST_TEXT),
     MessageType.ACK: (0, 0),
 }
-"""Least and greatest length of every payload in [byte]."""
+"""Smallest and largest length of every payload in [byte]."""
 
 FROM_CLIENT = frozenset(
     {
@@ -101,16 +101,16 @@ FROM_SERVER = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What precedes every payload.
+    """Header of a message.
 
     Attributes:
-        type: What the message is.
-        flags: Reserved, 0; a receiver ignores what it does not know.
+        type: Type of the message.
+        flags: Reserved, 0; a receiver ignores unknown flags.
         sequence: Number of the message among those of its type.
-        length: Bytes of the payload.
-        measured: When the content was measured, on the sender's monotonic clock in [ns].
-        sent: When the message was sent, on the same clock in [ns].
-        checksum: CRC-32 of the payload, continued over the header before it.
+        length: Length of the payload in [byte].
+        measured: Time of measurement on the sender's monotonic clock in [ns].
+        sent: Time of sending on the same clock in [ns].
+        checksum: CRC-32 of the payload, continued over the header without this field.
     """
 
     type: MessageType
@@ -124,7 +124,7 @@ class Header:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Message:
-    """A whole message, its checksum verified."""
+    """A message with a verified checksum."""
 
     header: Header
     payload: bytes
@@ -132,7 +132,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FrameContent:
-    """A frame on its way: packed images and the geometry to use them.
+    """The content of a FRAME message: packed images and camera geometry.
 
     Attributes:
         images: The packed images.
@@ -158,7 +158,7 @@ def pack_header(
     measured: int = 0,
     sent: int = 0,
 ) -> bytes:
-    """Return the header of a payload whose CRC-32 is known, as for a frame sent to many."""
+    """Return the header of a payload whose CRC-32 is already known."""
     head = _HEADER.pack(
         MAGIC, VERSION, kind, 0, sequence & 0xFFFFFFFF, length, max(measured, 0), max(sent, 0)
     )
@@ -168,7 +168,7 @@ def pack_header(
 def pack(
     kind: MessageType, payload: bytes = b"", *, sequence: int = 0, measured: int = 0, sent: int = 0
 ) -> bytes:
-    """Return a whole message."""
+    """Return a message with header and payload."""
     header = pack_header(
         kind, len(payload), zlib.crc32(payload), sequence=sequence, measured=measured, sent=sent
     )
@@ -176,11 +176,10 @@ def pack(
 
 
 def unpack_header(data: bytes, expected: frozenset[MessageType]) -> Header:
-    """Return the header in 36 bytes.
+    """Decode a header of 36 bytes.
 
     Raises:
-        ProtocolError: It has another magic or version, or is of a type or length that the sender
-            may not send.
+        ProtocolError: Magic or version is wrong, or the sender may not send this type or length.
     """
     magic, version, kind, flags, sequence, length, measured, sent = _HEADER.unpack_from(data)
     (checksum,) = _CHECKSUM.unpack_from(data, _HEADER.size)
@@ -205,21 +204,21 @@ def verify(data: bytes, header: Header, payload: bytes) -> Message:
     """Return the message of a header in `data` and its payload.
 
     Raises:
-        ProtocolError: The checksum is another.
+        ProtocolError: The checksum is wrong.
     """
     found = zlib.crc32(data[: _HEADER.size], zlib.crc32(payload))
     if found != header.checksum:
         raise ProtocolError(
-            f"checksum of {header.type.name} is {header.checksum:#010x}, its bytes give {found:#x}"
+            f"checksum of {header.type.name} is {header.checksum:#010x}, computed {found:#x}"
         )
     return Message(header, payload)
 
 
 def unpack(data: bytes, expected: frozenset[MessageType]) -> Message:
-    """Return the one message that `data` consists of.
+    """Decode data that contain exactly one message.
 
     Raises:
-        ProtocolError: It is anything else.
+        ProtocolError: The data are invalid.
     """
     if len(data) < HEADER_SIZE:
         raise ProtocolError(f"a message has at least {HEADER_SIZE} bytes, got {len(data)}")
@@ -233,10 +232,10 @@ def unpack(data: bytes, expected: frozenset[MessageType]) -> Message:
 
 
 def pack_frame(content: FrameContent) -> bytes:
-    """Return the payload of a FRAME.
+    """Encode the payload of a FRAME.
 
     Raises:
-        ProtocolError: It is larger than a receiver would accept.
+        ProtocolError: It is larger than a receiver accepts.
     """
     images = content.images
     head = _FRAME.pack(
@@ -262,10 +261,10 @@ def pack_frame(content: FrameContent) -> bytes:
 
 
 def unpack_frame(payload: bytes) -> FrameContent:
-    """Return what the payload of a FRAME holds.
+    """Decode the payload of a FRAME.
 
     Raises:
-        ProtocolError: Lengths do not add up, or a number is out of its range.
+        ProtocolError: The lengths are inconsistent, or a number is out of range.
     """
     width, height, color_coding, depth_coding, _, *numbers = _FRAME.unpack_from(payload)
     color_size, depth_size = numbers[-2:]
@@ -293,15 +292,15 @@ def unpack_frame(payload: bytes) -> FrameContent:
 
 
 def pack_head(orientation: NDArray[np.float64]) -> bytes:
-    """Return the payload of a HEAD, of a quaternion xyzw."""
+    """Encode the payload of a HEAD from a quaternion xyzw."""
     return _HEAD.pack(*(float(value) for value in orientation))
 
 
 def unpack_head(payload: bytes) -> NDArray[np.float64]:
-    """Return the unit quaternion xyzw of a HEAD.
+    """Decode the unit quaternion xyzw of a HEAD.
 
     Raises:
-        ProtocolError: It stands for no rotation.
+        ProtocolError: It is not a unit quaternion.
     """
     values = _HEAD.unpack(payload)
     norm = math.hypot(*values)
@@ -311,34 +310,34 @@ def unpack_head(payload: bytes) -> NDArray[np.float64]:
 
 
 def pack_look(pan: float, tilt: float) -> bytes:
-    """Return the payload of a LOOK, of two angles in [rad]."""
+    """Encode the payload of a LOOK from two angles in [rad]."""
     return _LOOK.pack(pan, tilt)
 
 
 def unpack_look(payload: bytes) -> tuple[float, float]:
-    """Return pan and tilt of a LOOK in [rad].
+    """Decode pan and tilt of a LOOK in [rad].
 
     Raises:
-        ProtocolError: They are no angles.
+        ProtocolError: An angle exceeds pi or is not finite.
     """
     pan, tilt = _LOOK.unpack(payload)
     if not (abs(pan) <= math.pi and abs(tilt) <= math.pi):
-        raise ProtocolError(f"pan and tilt lie within half a circle, got {pan} and {tilt} rad")
+        raise ProtocolError(f"pan and tilt must be within pi, got {pan} and {tilt} rad")
     return pan, tilt
 
 
 def pack_echo(ping_sent: int, ping_received: int) -> bytes:
-    """Return the payload of a PONG: the ping's time at its sender, and at its receiver, [ns]."""
+    """Encode the payload of a PONG: when its ping was sent and received, in [ns]."""
     return _ECHO.pack(ping_sent, ping_received)
 
 
 def unpack_echo(payload: bytes) -> tuple[int, int]:
-    """Return both times of a PONG in [ns]."""
+    """Decode both times of a PONG in [ns]."""
     ping_sent, ping_received = _ECHO.unpack(payload)
     return ping_sent, ping_received
 
 
 def unpack_text(data: bytes) -> str:
-    """Return a text of the far end, fit for a log line."""
+    """Decode a text from the peer; characters unfit for a log line become `?`."""
     text = data[:LONGEST_TEXT].decode("utf-8", errors="replace")
     return "".join(letter if letter.isprintable() else "?" for letter in text)

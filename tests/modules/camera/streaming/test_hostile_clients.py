@@ -11,7 +11,7 @@ import pytest
 
 from teleop_system.modules.camera.rgbd_streaming import RGBDStreamClient, RGBDStreamServer
 from teleop_system.modules.camera.streaming import wire
-from teleop_system.modules.camera.streaming.client_session import MOST_MESSAGES
+from teleop_system.modules.camera.streaming.client_session import MAX_MESSAGES
 from teleop_system.modules.camera.streaming.wire import MessageType
 from tests.modules.camera.streaming.raw_client import RawClient
 from tests.modules.camera.streaming.scenes import TOKEN, FakeCamera, quick_config, wait_for
@@ -50,8 +50,8 @@ def header(kind: MessageType, length: int) -> bytes:
     [
         (b"\x00" * 100, "begins with b'RGBD'"),
         (b"SSH-2.0-OpenSSH\r\n", "begins with b'RGBD'"),
-        (b"GET / HTTP/9.9\r\n\r\n", "no HTTP request"),
-        (b"GET /" + b"x" * 20000, "no HTTP request"),
+        (b"GET / HTTP/9.9\r\n\r\n", "not an HTTP request"),
+        (b"GET /" + b"x" * 20000, "not an HTTP request"),
         (b"RGBD\x09" + bytes(60), "version 1"),
         (header(MessageType.HELLO, 2**32 - 1), "got 4294967295"),
         (header(MessageType.FRAME, 100), "not one of those expected"),
@@ -123,7 +123,7 @@ def test_half_a_message_of_a_client_that_is_in_is_not_waited_for(
 
 
 @pytest.mark.usefixtures("honest")
-def test_a_thousand_connections_are_turned_away(
+def test_a_thousand_connections_are_refused(
     server: RGBDStreamServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -145,7 +145,7 @@ def test_a_thousand_connections_are_turned_away(
         for connection in connections:
             connection.close()
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    lines = [line for line in caplog.text.splitlines() if "turned" in line]
+    lines = [line for line in caplog.text.splitlines() if "refused" in line]
     assert 1 <= len(lines) <= 20, "a flood must not flood the log"
 
 
@@ -156,7 +156,7 @@ def test_a_flood_of_messages_ends_who_sends_it(server: RGBDStreamServer) -> None
     ping = wire.pack(MessageType.PING)
     with pytest.raises(OSError):
         for _ in range(500):
-            raw.send(ping * MOST_MESSAGES)
+            raw.send(ping * MAX_MESSAGES)
             time.sleep(0.02)
     assert wait_for(lambda: server.stats().clients == 1)
 

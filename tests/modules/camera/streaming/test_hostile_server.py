@@ -52,7 +52,7 @@ GOOD = wire.pack(MessageType.FRAME, frame_payload(), sequence=1)
         (sends(GOOD[: len(GOOD) // 2]), "ended within a message"),
         (sends(GOOD[:-1] + b"?"), "checksum"),
         (sends(wire.pack_header(MessageType.FRAME, 2**31, 0)), "got 2147483648"),
-        (sends(wire.pack(MessageType.CHALLENGE, bytes(32))), "not expected any more"),
+        (sends(wire.pack(MessageType.CHALLENGE, bytes(32))), "not allowed after the handshake"),
         (sends(wire.pack(MessageType.HEAD, bytes(32))), "not one of those expected"),
         (sends(wire.pack(MessageType.BYE, b"for lunch")), "for lunch"),
         (sends(wire.pack(MessageType.REFUSED, b"go away")), "go away"),

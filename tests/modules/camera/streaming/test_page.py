@@ -12,7 +12,7 @@ import pytest
 
 from teleop_system.modules.camera.rgbd_streaming import (
     CodecConfig,
-    HeadWish,
+    HeadRequest,
     RGBDStreamServer,
     StreamingConfig,
 )
@@ -96,7 +96,7 @@ def test_the_page_asks_for_the_token_and_refuses_a_wrong_one(page: Page, tmp_pat
 
 def test_dragging_the_picture_turns_the_head(page: Page) -> None:
     camera = FakeCamera(fps=30.0)
-    wishes: list[HeadWish] = []
+    wishes: list[HeadRequest] = []
     with RGBDStreamServer(camera, config(), on_head=wishes.append) as server:
         page.open(server.url)
         page.wait_for("document.getElementById('state').className === 'live'")

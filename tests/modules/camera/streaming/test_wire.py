@@ -131,7 +131,7 @@ def test_what_is_no_rotation_is_no_head(values: list[float]) -> None:
 
 @pytest.mark.parametrize("angles", [(4.0, 0.0), (0.0, -4.0), (np.nan, 0.0), (np.inf, 0.0)])
 def test_what_is_no_angle_is_no_look(angles: tuple[float, float]) -> None:
-    with pytest.raises(ProtocolError, match="half a circle"):
+    with pytest.raises(ProtocolError, match="must be within pi"):
         wire.unpack_look(struct.pack("!2d", *angles))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stream for a browser: a page, and the same messages through a WebSocket."""
+"""Serves browsers: the viewer page, and the same messages over a WebSocket."""
 
 import asyncio
 import functools
@@ -14,12 +14,12 @@ from typing_extensions import override
 from teleop_system.exceptions import MissingExtraError, ProtocolError
 from teleop_system.modules.camera.streaming.authentication import is_loopback
 from teleop_system.modules.camera.streaming.config import StreamingConfig
-from teleop_system.modules.camera.streaming.pipe import Pipe, within
+from teleop_system.modules.camera.streaming.transport import Transport, wait_at_most
 from teleop_system.modules.camera.streaming.wire import FROM_CLIENT, Message, unpack
 
 STREAM_PATH = "/stream"
 LARGEST_MESSAGE = 4096
-"""Most bytes of a browser's message; none of those it may send is longer."""
+"""Largest message of a browser in [byte]; every type it may send is shorter."""
 _CHUNK = 65536
 _PAGES = {
     "/": ("index.html", "text/html; charset=utf-8"),
@@ -27,7 +27,7 @@ _PAGES = {
     "/decoder.js": ("decoder.js", "text/javascript; charset=utf-8"),
     "/viewer.css": ("viewer.css", "text/css; charset=utf-8"),
 }
-# The page may load nothing from anywhere else, and nobody may show it within theirs.
+# The page may load nothing from other servers, and other pages may not embed it.
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
@@ -40,8 +40,8 @@ _HEADERS = {
 }
 
 
-class WebPipe(Pipe):
-    """One message in each binary frame of a WebSocket."""
+class WebSocketTransport(Transport):
+    """One message per binary frame of a WebSocket."""
 
     def __init__(
         self,
@@ -57,14 +57,14 @@ class WebPipe(Pipe):
     @override
     async def receive(self) -> Message:
         limit = self._limits.silence
-        return await within(limit, self._next(), f"no message came for {limit} s")
+        return await wait_at_most(limit, self._next_message(), f"no message came for {limit} s")
 
     @override
-    def put(self, header: bytes, payload: bytes = b"") -> None:
+    def send(self, header: bytes, payload: bytes = b"") -> None:
         self._protocol.send_binary(header + payload)
-        _send(self._writer, self._protocol)
+        _write(self._writer, self._protocol)
 
-    async def _next(self) -> Message:
+    async def _next_message(self) -> Message:
         library = _library()
         while True:
             while self._pending:
@@ -74,41 +74,41 @@ class WebPipe(Pipe):
                 if frame.opcode is library.Opcode.CLOSE:
                     raise ConnectionResetError("the browser closed the connection")
                 if frame.opcode not in (library.Opcode.PING, library.Opcode.PONG):
-                    raise ProtocolError("a browser's message is one binary frame")
-            await _feed(self._reader, self._protocol)
-            _send(self._writer, self._protocol)
+                    raise ProtocolError("a browser sends each message as one binary frame")
+            await _read(self._reader, self._protocol)
+            _write(self._writer, self._protocol)
             self._pending.extend(self._protocol.events_received())
 
 
-async def open_web_pipe(
+async def accept_browser(
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
     config: StreamingConfig,
-    begun: bytes,
-) -> WebPipe | None:
-    """Answer a browser; return its stream, or None where it only asked for a page.
+    first_bytes: bytes,
+) -> WebSocketTransport | None:
+    """Answer an HTTP request; return the WebSocket, or None after a request for a page.
 
     Args:
         reader: The connection's incoming half.
         writer: Its outgoing half.
-        config: Whether there is a page, and the time-outs.
-        begun: What was read of the request.
+        config: Address and time-outs.
+        first_bytes: Bytes of the request that were already read.
 
     Raises:
-        ProtocolError: The request is none.
-        MissingExtraError: The library for WebSockets is not installed.
-        ConnectionError: The browser is gone.
+        ProtocolError: It is not an HTTP request.
+        MissingExtraError: The WebSocket library is not installed.
+        ConnectionError: The browser has closed the connection.
     """
     library = _library()
     protocol = library.ServerProtocol(max_size=LARGEST_MESSAGE, logger=library.logger)
-    protocol.receive_data(begun)
+    protocol.receive_data(first_bytes)
     while not (events := protocol.events_received()):
         if protocol.handshake_exc is not None:
-            _send(writer, protocol)
-            raise ProtocolError(f"no HTTP request: {protocol.handshake_exc}")
-        await _feed(reader, protocol)
+            _write(writer, protocol)
+            raise ProtocolError(f"not an HTTP request: {protocol.handshake_exc}")
+        await _read(reader, protocol)
     request = events[0]
-    problem = _objection(request, config)
+    problem = _refusal_reason(request, config)
     if problem:
         response = protocol.reject(403, f"{problem}\n")
     elif request.path.partition("?")[0] == STREAM_PATH:
@@ -116,33 +116,33 @@ async def open_web_pipe(
     else:
         response = _page(library, request.path.partition("?")[0])
     protocol.send_response(response)
-    _send(writer, protocol)
+    _write(writer, protocol)
     if response.status_code != 101:
-        await within(config.limits.handshake, writer.drain(), "it does not read the page")
+        await wait_at_most(config.limits.handshake, writer.drain(), "it does not read the page")
         return None
-    return WebPipe(reader, writer, config, protocol)
+    return WebSocketTransport(reader, writer, config, protocol)
 
 
-def _objection(request: Any, config: StreamingConfig) -> str | None:
+def _refusal_reason(request: Any, config: StreamingConfig) -> str | None:
     """Return why a request is refused, or None.
 
-    A page of somebody else's, open in the operator's browser, can reach this server too. It
-    cannot lie about its origin, and where only this machine is served, not about the host either.
+    A foreign page in the operator's browser can reach this server too. The browser reports its
+    origin truthfully, and for a server on loopback also the host.
     """
     hosts: Sequence[str] = request.headers.get_all("Host")
     if len(hosts) != 1:
-        return "a request names one host"
+        return "a request needs exactly one Host header"
     name = urllib.parse.urlsplit(f"//{hosts[0]}").hostname or ""
     if is_loopback(config.host) and not _names_this_machine(name):
-        return "this server serves its own machine only"
+        return "this server accepts its own machine only"
     for origin in request.headers.get_all("Origin"):
         if urllib.parse.urlsplit(origin).netloc.lower() != hosts[0].lower():
-            return "the page that asks is not this server's"
+            return "the requesting page is from another server"
     return None
 
 
 def _names_this_machine(name: str) -> bool:
-    # Never looked up: a name of somebody else's may lead here, which is the trick itself.
+    # No DNS lookup: an attacker's name may resolve to this machine (DNS rebinding).
     try:
         return name == "localhost" or ipaddress.ip_address(name).is_loopback
     except ValueError:
@@ -151,7 +151,7 @@ def _names_this_machine(name: str) -> bool:
 
 def _page(library: Any, path: str) -> Any:
     if path not in _PAGES:
-        body, kind, status = b"There is no such page.\n", "text/plain; charset=utf-8", 404
+        body, kind, status = b"Page not found.\n", "text/plain; charset=utf-8", 404
     else:
         (name, kind), status = _PAGES[path], 200
         body = read_page(name)
@@ -165,21 +165,21 @@ def read_page(name: str) -> bytes:
     return (importlib.resources.files(__package__) / "web" / name).read_bytes()
 
 
-async def _feed(reader: asyncio.StreamReader, protocol: Any) -> None:
+async def _read(reader: asyncio.StreamReader, protocol: Any) -> None:
     data = await reader.read(_CHUNK)
     if not data:
         raise ConnectionResetError("the browser closed the connection")
     protocol.receive_data(data)
 
 
-def _send(writer: asyncio.StreamWriter, protocol: Any) -> None:
+def _write(writer: asyncio.StreamWriter, protocol: Any) -> None:
     for data in protocol.data_to_send():
-        if data:  # An empty one asks for the end of the connection, which the caller sees to.
+        if data:  # Empty data asks to close the connection; the caller does that.
             writer.write(data)
 
 
 class _Library:
-    """The parts of `websockets` that are used, imported when a browser first comes."""
+    """The used parts of `websockets`, imported when the first browser connects."""
 
     def __init__(self) -> None:
         import logging
@@ -191,7 +191,7 @@ class _Library:
 
         self.Headers, self.Opcode = Headers, Opcode
         self.Response, self.ServerProtocol = Response, ServerProtocol
-        # It tells of every connection; we tell of what matters ourselves.
+        # The library logs every connection; the server logs the relevant ones itself.
         self.logger = logging.getLogger(f"{__name__}.websockets")
         self.logger.setLevel(logging.ERROR)
 

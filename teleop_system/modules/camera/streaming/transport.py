@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A connection that carries messages, with time-outs on everything that waits."""
+"""A connection that carries messages, with a time-out on every wait."""
 
 import abc
 import asyncio
@@ -21,21 +21,21 @@ from teleop_system.modules.camera.streaming.wire import (
 )
 
 READ_BUFFER = 256 * 1024
-"""Bytes a connection may have unread here before the sender is made to wait."""
+"""Unread bytes per connection above which the sender has to wait."""
 UNSENT_LIMIT = 32 * 1024
-"""Bytes the kernel may queue unsent. What lies there grows old; a frame not yet begun does not,
-as a newer one takes its place."""
+"""Bytes that the kernel may queue unsent. A queued frame grows old; a frame that is not yet
+written is replaced by a newer one."""
 
 ResultT = TypeVar("ResultT")
 
 
-class Pipe(abc.ABC):
-    """One connection, over TCP or through a browser's WebSocket.
+class Transport(abc.ABC):
+    """One connection, over TCP or a browser's WebSocket.
 
     Args:
         reader: Its incoming half.
         writer: Its outgoing half.
-        expected: Types of message that the far end may send.
+        expected: Message types that the peer may send.
         limits: Time-outs.
     """
 
@@ -48,47 +48,55 @@ class Pipe(abc.ABC):
     ) -> None:
         self._reader, self._writer = reader, writer
         self._expected, self._limits = expected, limits
-        tune(writer)
+        configure_socket(writer)
 
     @abc.abstractmethod
     async def receive(self) -> Message:
         """Wait for the next message.
 
         Raises:
-            ProtocolError: What came is none, it came too slowly, or nothing came for too long.
-            ConnectionError: The far end is gone.
+            ProtocolError: The message is invalid or too slow, or no message came in time.
+            ConnectionError: The peer has closed the connection.
         """
 
     @abc.abstractmethod
-    def put(self, header: bytes, payload: bytes = b"") -> None:
-        """Hand a message to the connection; `flush()` waits until it has left."""
+    def send(self, header: bytes, payload: bytes = b"") -> None:
+        """Queue a message; `flush()` waits until it is sent."""
 
     async def flush(self) -> None:
-        """Wait until everything has left.
+        """Wait until everything is sent.
 
         Raises:
-            ProtocolError: The far end reads nothing.
-            ConnectionError: The far end is gone.
+            ProtocolError: The peer does not read.
+            ConnectionError: The peer has closed the connection.
         """
         limit = self._limits.stall
-        await within(limit, self._writer.drain(), f"it has read nothing for {limit} s")
+        await wait_at_most(limit, self._writer.drain(), f"it has read nothing for {limit} s")
 
-    def close(self) -> None:
-        """Let go of the connection at once, without waiting for the far end."""
+    def abort(self) -> None:
+        """Close the connection at once, without waiting for the peer."""
         with contextlib.suppress(OSError, RuntimeError):
             self._writer.transport.abort()
 
-    async def end(self) -> None:
-        """Send what is left, for a moment at most, and close."""
+    async def close(self) -> None:
+        """Send what is queued, for 0.2 s at most, and close."""
         with contextlib.suppress(OSError, ProtocolError):
-            await within(0.2, self._writer.drain(), "it does not read")
+            await wait_at_most(0.2, self._writer.drain(), "it does not read")
             if self._writer.can_write_eof():
                 self._writer.write_eof()
-        self.close()
+        self.abort()
 
 
-class TcpPipe(Pipe):
-    """Messages one behind the other; `begun` holds what was read of the first one."""
+class TcpTransport(Transport):
+    """Messages one after another on a TCP stream.
+
+    Args:
+        reader: Its incoming half.
+        writer: Its outgoing half.
+        expected: Message types that the peer may send.
+        limits: Time-outs.
+        first_bytes: Bytes of the first message that were already read.
+    """
 
     def __init__(
         self,
@@ -97,46 +105,49 @@ class TcpPipe(Pipe):
         expected: frozenset[MessageType],
         limits: StreamLimits,
         *,
-        begun: bytes = b"",
+        first_bytes: bytes = b"",
     ) -> None:
         super().__init__(reader, writer, expected, limits)
-        self._begun = begun
+        self._first_bytes = first_bytes
 
     @override
     async def receive(self) -> Message:
-        begun, self._begun = self._begun, b""
+        begun, self._first_bytes = self._first_bytes, b""
         if not begun:
             limit = self._limits.silence
-            begun = await within(limit, self._reader.read(1), f"nothing came for {limit} s")
+            begun = await wait_at_most(limit, self._reader.read(1), f"nothing came for {limit} s")
             if not begun:
-                raise ConnectionResetError("the far end closed the connection")
+                raise ConnectionResetError("the peer closed the connection")
         limit = self._limits.message
-        return await within(limit, self._rest(begun), f"a message took more than {limit} s")
+        return await wait_at_most(
+            limit, self._read_rest(begun), f"a message took more than {limit} s"
+        )
 
-    async def _rest(self, begun: bytes) -> Message:
-        data = begun + await self._exactly(HEADER_SIZE - len(begun))
+    async def _read_rest(self, begun: bytes) -> Message:
+        data = begun + await self._read_exactly(HEADER_SIZE - len(begun))
         header = unpack_header(data, self._expected)
-        return verify(data, header, await self._exactly(header.length))
+        return verify(data, header, await self._read_exactly(header.length))
 
-    async def _exactly(self, count: int) -> bytes:
+    async def _read_exactly(self, count: int) -> bytes:
         try:
             return await self._reader.readexactly(count)
         except asyncio.IncompleteReadError as error:
             raise ConnectionResetError(
-                f"the connection ended within a message, {len(error.partial)} of {count} bytes in"
+                f"the connection ended within a message, after {len(error.partial)} of {count} "
+                "bytes"
             ) from error
 
     @override
-    def put(self, header: bytes, payload: bytes = b"") -> None:
+    def send(self, header: bytes, payload: bytes = b"") -> None:
         self._writer.write(header)
         if payload:
             self._writer.write(payload)
 
 
-def tune(writer: asyncio.StreamWriter) -> None:
-    """Make a connection prompt: nothing is held back, and little is queued."""
+def configure_socket(writer: asyncio.StreamWriter) -> None:
+    """Send without delay, and keep the send queues short."""
     transport = writer.transport
-    transport.set_write_buffer_limits(high=0)  # `drain()` waits until all has left.
+    transport.set_write_buffer_limits(high=0)  # `drain()` waits until everything is written.
     connection: socket.socket | None = transport.get_extra_info("socket")
     if connection is None:
         return
@@ -147,10 +158,10 @@ def tune(writer: asyncio.StreamWriter) -> None:
             connection.setsockopt(socket.IPPROTO_TCP, unsent, UNSENT_LIMIT)
 
 
-async def within(limit: float, work: Awaitable[ResultT], complaint: str) -> ResultT:
-    """Wait for something at most `limit` seconds.
+async def wait_at_most(limit: float, work: Awaitable[ResultT], complaint: str) -> ResultT:
+    """Wait for an awaitable at most `limit` seconds.
 
-    Unlike `asyncio.wait_for` it makes no task, which a server of many clients feels.
+    Unlike `asyncio.wait_for` this creates no task, which saves time with many clients.
 
     Raises:
         ProtocolError: It took longer; the message is `complaint`.
@@ -170,7 +181,7 @@ async def within(limit: float, work: Awaitable[ResultT], complaint: str) -> Resu
     except asyncio.CancelledError:
         if not is_late:
             raise
-        if hasattr(task, "uncancel"):  # Since Python 3.11 a task counts who wants it to end.
+        if hasattr(task, "uncancel"):  # Python 3.11 and later count cancellations.
             task.uncancel()
         raise ProtocolError(complaint) from None
     finally:

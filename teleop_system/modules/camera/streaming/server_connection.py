@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The client's side of one connection: prove, receive, ping, send the head."""
+"""The client's connection to a server: authenticate, receive frames, ping, send head poses."""
 
 import asyncio
 import contextlib
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from teleop_system.exceptions import AuthenticationError, ProtocolError
 from teleop_system.modules.camera.streaming import authentication
 from teleop_system.modules.camera.streaming.clock_sync import ClockSync
-from teleop_system.modules.camera.streaming.pipe import Pipe
+from teleop_system.modules.camera.streaming.transport import Transport
 from teleop_system.modules.camera.streaming.wire import (
     LONGEST_TEXT,
     Message,
@@ -23,19 +23,19 @@ from teleop_system.modules.camera.streaming.wire import (
 
 PING_PERIOD = 0.5
 FIRST_PINGS = 8
-"""Pings in quick succession at the beginning, so that the clocks are compared at once."""
+"""Pings in quick succession after connecting, to synchronise the clocks at once."""
 
 
-class ClientConnection:
-    """A connection to a server, from its beginning to its end.
+class ServerConnection:
+    """One connection to a server.
 
     Args:
-        pipe: The connection.
-        on_frame: Takes every FRAME.
+        transport: Carries the messages.
+        on_frame: Receives every FRAME.
     """
 
-    def __init__(self, pipe: Pipe, on_frame: Callable[[Message], object]) -> None:
-        self._pipe = pipe
+    def __init__(self, transport: Transport, on_frame: Callable[[Message], object]) -> None:
+        self._transport = transport
         self._on_frame = on_frame
         self._clock = ClockSync()
         self._sequence = 0
@@ -43,53 +43,53 @@ class ClientConnection:
 
     @property
     def is_synchronized(self) -> bool:
-        """Whether the clocks have been compared."""
+        """Whether the clock offset is known."""
         return self._clock.is_known
 
     @property
     def round_trip(self) -> float:
-        """Time of a ping there and back in [s]; NaN before the first."""
+        """Round-trip time of a ping in [s]; NaN before the first."""
         return self._clock.round_trip * 1e-9 if self._clock.is_known else math.nan
 
     def to_local(self, theirs: int) -> int:
-        """Return a time of the server on our clock, both in [ns]; now before the first ping."""
+        """Convert a server time to the local clock in [ns]; before the first ping return now."""
         return self._clock.to_local(theirs) if self._clock.is_known else time.monotonic_ns()
 
-    async def greet(self, token: str | None, name: str) -> None:
-        """Prove that we know the token, and have the server prove the same.
+    async def authenticate(self, token: str | None, name: str) -> None:
+        """Prove to know the token, and verify that the server knows it too.
 
         Raises:
-            AuthenticationError: One of the two could not.
-            ProtocolError: The server does not speak the protocol.
-            OSError: The server is gone.
+            AuthenticationError: One of the proofs failed.
+            ProtocolError: The server does not follow the protocol.
+            OSError: The server has closed the connection.
         """
         ours = authentication.new_nonce()
         label = name.encode("utf-8")[:LONGEST_TEXT]
-        self._pipe.put(pack(MessageType.HELLO, ours + label, sent=time.monotonic_ns()))
+        self._transport.send(pack(MessageType.HELLO, ours + label, sent=time.monotonic_ns()))
         theirs = (await self._expect(MessageType.CHALLENGE)).payload
         proof = authentication.client_proof(token, ours, theirs)
-        self._pipe.put(pack(MessageType.PROOF, proof, sent=time.monotonic_ns()))
+        self._transport.send(pack(MessageType.PROOF, proof, sent=time.monotonic_ns()))
         welcome = await self._expect(MessageType.WELCOME)
         expected = authentication.server_proof(token, ours, theirs)
         if not authentication.is_same(welcome.payload, expected):
-            raise AuthenticationError("the server does not know the token itself")
+            raise AuthenticationError("the server does not know the token")
 
     async def run(self) -> None:
-        """Receive until the end.
+        """Receive until the connection ends.
 
         Raises:
-            ProtocolError: The server broke the protocol, or fell silent.
+            ProtocolError: The server broke the protocol, or was silent for too long.
             OSError: The connection ended.
         """
         pings = asyncio.ensure_future(self._ping())
         try:
             while True:
-                self._take(await self._pipe.receive())
+                self._handle(await self._transport.receive())
         finally:
             pings.cancel()
 
     def send(self, kind: MessageType, payload: bytes, measured: int) -> None:
-        """Send a message measured at a time in [ns]; nothing happens on a closed connection."""
+        """Send a message with its time of measurement [ns]; does nothing after `close()`."""
         if self._is_open:
             self._sequence += 1
             data = pack(
@@ -99,15 +99,15 @@ class ClientConnection:
                 measured=measured,
                 sent=time.monotonic_ns(),
             )
-            self._pipe.put(data)
+            self._transport.send(data)
 
-    async def end(self) -> None:
-        """Say goodbye, for a moment at most, and close."""
+    async def close(self) -> None:
+        """Send BYE and close."""
         if self._is_open:
             with contextlib.suppress(OSError, RuntimeError):
                 self.send(MessageType.BYE, b"", 0)
         self._is_open = False
-        await self._pipe.end()
+        await self._transport.close()
 
     async def _ping(self) -> None:
         count = 0
@@ -116,27 +116,27 @@ class ClientConnection:
             count += 1
             await asyncio.sleep(0.02 if count < FIRST_PINGS else PING_PERIOD)
 
-    def _take(self, message: Message) -> None:
+    def _handle(self, message: Message) -> None:
         header, now = message.header, time.monotonic_ns()
         if header.type is MessageType.FRAME:
             self._on_frame(message)
-            self._pipe.put(pack(MessageType.ACK, sequence=header.sequence, sent=now))
+            self._transport.send(pack(MessageType.ACK, sequence=header.sequence, sent=now))
         elif header.type is MessageType.PONG:
             sent, received = unpack_echo(message.payload)
             self._clock.add(sent=sent, received=received, answered=header.sent, now=now)
         elif header.type is MessageType.PING:
             echo = pack_echo(header.sent, now)
-            self._pipe.put(pack(MessageType.PONG, echo, sequence=header.sequence, sent=now))
+            self._transport.send(pack(MessageType.PONG, echo, sequence=header.sequence, sent=now))
         elif header.type is MessageType.BYE:
             raise ConnectionResetError(f"the server left: {unpack_text(message.payload)}")
         elif header.type is MessageType.REFUSED:
             raise AuthenticationError(unpack_text(message.payload))
         else:
-            raise ProtocolError(f"{header.type.name} is not expected any more")
+            raise ProtocolError(f"{header.type.name} is not allowed after the handshake")
 
     async def _expect(self, kind: MessageType) -> Message:
-        await self._pipe.flush()
-        message = await self._pipe.receive()
+        await self._transport.flush()
+        message = await self._transport.receive()
         if message.header.type is MessageType.REFUSED:
             raise AuthenticationError(unpack_text(message.payload))
         if message.header.type is not kind:
