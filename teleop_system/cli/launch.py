@@ -64,9 +64,11 @@ def launch_stack(
       teleop launch teleop_sim_full --robot rby1_dg5f --camera --camera-fps 10
       teleop launch slave_mujoco viewer:=true arm.rate=50
     """
+    from teleop_system.exceptions import MissingExtraError
     from teleop_system.stacks.arguments import parse_arguments
     from teleop_system.stacks.catalogue import find_stack
     from teleop_system.stacks.plan import make_plan
+    from teleop_system.utils.ros2_helpers import is_ros_available
 
     if stack is None:
         console().print(stack_table())
@@ -76,10 +78,13 @@ def launch_stack(
         console().print(option_table(chosen))
         return
     plan = make_plan(chosen, parse_arguments(chosen, context.args))
+    if not is_ros_available():
+        raise MissingExtraError("rclpy (or a sourced ROS 2)", "ros")
+    from teleop_system.stacks.supervisor.display import make_display
+    from teleop_system.stacks.supervisor.supervisor import RunOptions, Supervisor
 
-    from teleop_system.stacks.supervisor.launcher import launch
-
-    raise typer.Exit(launch(plan, console(), compose=compose, duration=duration))
+    options = RunOptions(compose=compose, duration=duration)
+    raise typer.Exit(Supervisor(plan, make_display(console()), options).run())
 
 
 def stack_table() -> "Table":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every ROS 2 node of ours shares: executor, fast messages, lifecycle, status.
+"""What all nodes share: executor, message encoding, lifecycle, parameters, status.
 
-The nodes themselves stand where their subject does: `modules/*/*_node.py` and
-`simulators/mujoco_ros2_bridge.py`. Importing a module of this package needs rclpy, but `cdr`.
+The nodes themselves are in the packages of their subject: `modules/*/*_node.py`,
+`simulators/mujoco_ros2_bridge.py`. The modules here need rclpy; only `cdr` does not.
 """

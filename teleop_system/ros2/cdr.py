@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The messages of high rate, straight from and to the bytes on the wire; needs no ROS 2.
+"""Encoding and decoding of high-rate messages; needs no ROS 2.
 
-rclpy makes an object of every field of a message, in Python, for each that comes and goes: some
-65 us for a pose that is 76 bytes long. A subscription with `raw=True` delivers those bytes, and a
-publisher takes bytes. This module reads and writes them with `struct`, as the Common Data
-Representation of the OMG lays them out (plain CDR, either byte order; what we write is little
-endian). Tests compare it with rclpy's own serialisation, both ways.
+rclpy creates a Python object for every field of a message, which takes 65 us for a pose of 76
+bytes. A subscription with `raw=True` delivers the bytes, and a publisher accepts bytes. This
+module reads and writes them with `struct`, in the Common Data Representation of the OMG (plain
+CDR; both byte orders are read, little endian is written). Tests compare it with rclpy's own
+serialisation, in both directions.
 """
 
 import struct
@@ -18,13 +18,13 @@ from teleop_system.exceptions import InvalidValueError
 
 LITTLE_ENDIAN = b"\x00\x01\x00\x00"
 START = len(LITTLE_ENDIAN)
-"""Bytes before the message itself; alignment counts from here."""
+"""Size of the encapsulation header in [byte]; alignment counts from its end."""
 _ORDERS = {b"\x00\x01": "<", b"\x00\x00": ">"}
 
 
 @dataclass(frozen=True, slots=True)
 class StampedValues:
-    """A header and the numbers behind it.
+    """A header and the numbers that follow it.
 
     Attributes:
         stamp: Time stamp of the header in [s].
@@ -39,7 +39,7 @@ class StampedValues:
 
 @dataclass(frozen=True, slots=True)
 class NamedPositions:
-    """A `sensor_msgs/JointState` as it came; the lists may disagree in length.
+    """A decoded `sensor_msgs/JointState`; the lists may differ in length.
 
     Attributes:
         stamp: Time stamp of the header in [s].
@@ -62,8 +62,8 @@ class StampedCodec:
     """Messages that are a header and a fixed number of floats, such as `PoseStamped`.
 
     Args:
-        count: How many floats follow the header.
-        frame: Frame of the messages that are encoded.
+        count: Number of floats that follow the header.
+        frame: Frame of encoded messages.
         child: Second frame of encoded messages; None where the message has no such field.
     """
 
@@ -74,9 +74,9 @@ class StampedCodec:
     WRENCH = 6
     """`geometry_msgs/WrenchStamped`: force and torque."""
     IMU = 37
-    """`sensor_msgs/Imu`: quaternion, its covariance, rates, theirs, accelerations, theirs."""
+    """`sensor_msgs/Imu`: quaternion, angular velocity, acceleration, each with covariance."""
     ODOMETRY = 85
-    """`nav_msgs/Odometry`: pose, its covariance, twist, its covariance; has a child frame."""
+    """`nav_msgs/Odometry`: pose and twist, each with covariance; has a child frame."""
 
     def __init__(self, count: int, frame: str = "", child: str | None = None) -> None:
         self._count = count
@@ -99,18 +99,18 @@ class StampedCodec:
             ) from error
 
     def decode(self, data: bytes) -> StampedValues:
-        """Return what a message says.
+        """Return the content of a message.
 
         Raises:
-            InvalidValueError: These are not the bytes of such a message.
+            InvalidValueError: The bytes are not such a message.
         """
         try:
             order = _order(data)
-            stamp, frame, place = _header(data, order)
+            stamp, frame, offset = _header(data, order)
             if self._has_child:
-                _, place = _read_string(data, place, order)
-            place += -(place - START) % 8
-            return StampedValues(stamp, frame, self._floats[order].unpack_from(data, place))
+                _, offset = _read_string(data, offset, order)
+            offset += -(offset - START) % 8
+            return StampedValues(stamp, frame, self._floats[order].unpack_from(data, offset))
         except (struct.error, UnicodeDecodeError, IndexError) as error:
             raise InvalidValueError(
                 f"not a message of {self._count} numbers: {len(data)} bytes, {error}"
@@ -118,20 +118,20 @@ class StampedCodec:
 
 
 class JointStateCodec:
-    """`sensor_msgs/JointState`; remembers the names, which hardly ever change.
+    """`sensor_msgs/JointState`; caches the names, which rarely change.
 
     Args:
-        names: Names of the messages that are encoded.
-        frame: Frame of the messages that are encoded.
+        names: Joint names of encoded messages.
+        frame: Frame of encoded messages.
     """
 
     def __init__(self, names: Sequence[str] = (), frame: str = "") -> None:
         self._count = len(names)
         head = _string(frame, 8)
-        place = 8 + len(head)
-        self._head = head + _names(names, place)
+        offset = 8 + len(head)
+        self._head = head + _names(names, offset)
         self._layouts: dict[tuple[int, int, int], struct.Struct] = {}
-        self._known: tuple[bytes, tuple[str, ...]] = (b"", ())
+        self._cached: tuple[bytes, tuple[str, ...]] = (b"", ())
 
     def encode(
         self,
@@ -149,7 +149,7 @@ class JointStateCodec:
         layout = self._layouts.get(sizes)
         if layout is None:
             if any(size not in (0, self._count) for size in sizes):
-                raise InvalidValueError(f"{self._count} joints were named, got {sizes} numbers")
+                raise InvalidValueError(f"needs 0 or {self._count} numbers per list, got {sizes}")
             layout = self._layouts[sizes] = self._layout(sizes)
         seconds, nanoseconds = split_stamp(stamp)
         return layout.pack(
@@ -166,51 +166,51 @@ class JointStateCodec:
         )
 
     def decode(self, data: bytes) -> NamedPositions:
-        """Return what a message says.
+        """Return the content of a message.
 
         Raises:
-            InvalidValueError: These are not the bytes of such a message.
+            InvalidValueError: The bytes are not such a message.
         """
         try:
             order = _order(data)
-            stamp, frame, place = _header(data, order)
-            place += -place % 4
-            names, place = self._read_names(data, place, order)
-            positions, place = _read_floats(data, place, order)
-            velocities, place = _read_floats(data, place, order)
-            efforts, place = _read_floats(data, place, order)
+            stamp, frame, offset = _header(data, order)
+            offset += -offset % 4
+            names, offset = self._read_names(data, offset, order)
+            positions, offset = _read_floats(data, offset, order)
+            velocities, offset = _read_floats(data, offset, order)
+            efforts, offset = _read_floats(data, offset, order)
         except (struct.error, UnicodeDecodeError, IndexError) as error:
             raise InvalidValueError(f"not a joint state: {len(data)} bytes, {error}") from error
         return NamedPositions(stamp, frame, names, positions, velocities, efforts)
 
     def _layout(self, sizes: tuple[int, int, int]) -> struct.Struct:
-        place, parts = 8 + len(self._head), []
+        offset, parts = 8 + len(self._head), []
         for size in sizes:
-            gap = -place % 4
-            place += gap + 4
-            # An empty list is only its length: there is nothing to align.
-            pad = -place % 8 if size else 0
-            place += pad + 8 * size
+            gap = -offset % 4
+            offset += gap + 4
+            # An empty list has no padding after its length.
+            pad = -offset % 8 if size else 0
+            offset += pad + 8 * size
             parts.append(f"{gap}xI{pad}x{size}d")
         return struct.Struct(f"<4siI{len(self._head)}s{''.join(parts)}")
 
-    def _read_names(self, data: bytes, place: int, order: str) -> tuple[tuple[str, ...], int]:
-        known, names = self._known
-        end = place + len(known)
-        if known and data[place:end] == known:
+    def _read_names(self, data: bytes, offset: int, order: str) -> tuple[tuple[str, ...], int]:
+        cached, names = self._cached
+        end = offset + len(cached)
+        if cached and data[offset:end] == cached:
             return names, end
-        start = place
-        (count,) = struct.unpack_from(f"{order}I", data, place)
+        start = offset
+        (count,) = struct.unpack_from(f"{order}I", data, offset)
         if count > len(data):
             raise struct.error(f"{count} names in {len(data)} bytes")
-        place += 4
+        offset += 4
         found = []
         for _ in range(count):
-            name, place = _read_string(data, place, order)
+            name, offset = _read_string(data, offset, order)
             found.append(name)
-        # What follows the last name is kept out: it may lie differently behind other names.
-        self._known = (bytes(data[start:place]), tuple(found))
-        return self._known[1], place
+        # Without the padding after the last name, which depends on what follows.
+        self._cached = (bytes(data[start:offset]), tuple(found))
+        return self._cached[1], offset
 
 
 class TwistCodec:
@@ -227,7 +227,7 @@ class TwistCodec:
         """Return linear [m/s] and angular [rad/s] velocity.
 
         Raises:
-            InvalidValueError: These are not the bytes of such a message.
+            InvalidValueError: The bytes are not such a message.
         """
         try:
             x, y, z, roll, pitch, yaw = self._layouts[_order(data)].unpack_from(data, START)
@@ -237,7 +237,7 @@ class TwistCodec:
 
 
 def encode_clock(stamp: float) -> bytes:
-    """Return the bytes of a `rosgraph_msgs/Clock` that shows `stamp` [s]."""
+    """Return the bytes of a `rosgraph_msgs/Clock` with the time `stamp` [s]."""
     return struct.pack("<4siI", LITTLE_ENDIAN, *split_stamp(stamp))
 
 
@@ -251,47 +251,47 @@ def split_stamp(stamp: float) -> tuple[int, int]:
 def _order(data: bytes) -> str:
     order = _ORDERS.get(bytes(data[:2]))
     if order is None:
-        raise struct.error(f"encoding {data[:4]!r} is not plain CDR")
+        raise struct.error(f"{data[:4]!r} is not a plain CDR header")
     return order
 
 
 def _header(data: bytes, order: str) -> tuple[float, str, int]:
-    """Return time stamp [s], frame, and where the header ends."""
+    """Return time stamp [s], frame, and the offset of the end of the header."""
     seconds, nanoseconds = struct.unpack_from(f"{order}iI", data, START)
-    frame, place = _read_string(data, START + 8, order)
-    return seconds + 1e-9 * nanoseconds, frame, place
+    frame, offset = _read_string(data, START + 8, order)
+    return seconds + 1e-9 * nanoseconds, frame, offset
 
 
-def _read_string(data: bytes, place: int, order: str) -> tuple[str, int]:
-    place += -place % 4
-    (size,) = struct.unpack_from(f"{order}I", data, place)
-    place += 4
-    if size == 0 or place + size > len(data):
-        raise struct.error(f"a string of {size} bytes at {place} of {len(data)}")
-    return data[place : place + size - 1].decode(), place + size
+def _read_string(data: bytes, offset: int, order: str) -> tuple[str, int]:
+    offset += -offset % 4
+    (size,) = struct.unpack_from(f"{order}I", data, offset)
+    offset += 4
+    if size == 0 or offset + size > len(data):
+        raise struct.error(f"a string of {size} bytes at offset {offset} of {len(data)}")
+    return data[offset : offset + size - 1].decode(), offset + size
 
 
-def _read_floats(data: bytes, place: int, order: str) -> tuple[tuple[float, ...], int]:
-    place += -place % 4
-    (count,) = struct.unpack_from(f"{order}I", data, place)
-    place += 4
+def _read_floats(data: bytes, offset: int, order: str) -> tuple[tuple[float, ...], int]:
+    offset += -offset % 4
+    (count,) = struct.unpack_from(f"{order}I", data, offset)
+    offset += 4
     if count == 0:
-        return (), place
+        return (), offset
     if 8 * count > len(data):
         raise struct.error(f"{count} numbers in {len(data)} bytes")
-    place += -(place - START) % 8
-    return struct.unpack_from(f"{order}{count}d", data, place), place + 8 * count
+    offset += -(offset - START) % 8
+    return struct.unpack_from(f"{order}{count}d", data, offset), offset + 8 * count
 
 
-def _string(text: str, place: int) -> bytes:
-    """Return a string as it stands at `place` of a little-endian message."""
+def _string(text: str, offset: int) -> bytes:
+    """Return the bytes of a string at `offset` of a little-endian message."""
     encoded = text.encode() + b"\x00"
-    return bytes(-place % 4) + struct.pack("<I", len(encoded)) + encoded
+    return bytes(-offset % 4) + struct.pack("<I", len(encoded)) + encoded
 
 
-def _names(names: Sequence[str], place: int) -> bytes:
-    found = bytes(-place % 4)
+def _names(names: Sequence[str], offset: int) -> bytes:
+    found = bytes(-offset % 4)
     found += struct.pack("<I", len(names))
     for name in names:
-        found += _string(name, place + len(found))
+        found += _string(name, offset + len(found))
     return found

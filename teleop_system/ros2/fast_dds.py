@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Room for pictures in Fast DDS's shared memory.
+"""Larger shared memory segments for Fast DDS, so that camera images arrive.
 
-A message leaves a process through a segment of shared memory, which is 0.5 MB unless somebody
-says otherwise. Of a picture of 640 x 480 the colour has 0.9 MB and the depth 1.2 MB: whatever
-finds no room is dropped, and with it the picture, as nobody sends the rest again. Of fifteen
-published in a second seven to twelve and three to six arrived; with 8 MB all did.
+A message leaves a process through a shared memory segment, 0.5 MB by default. An image of
+640 x 480 has 0.9 MB of colour and 1.2 MB of depth. Fragments that do not fit are dropped, and best
+effort does not repeat them. At 15 Hz, 7 to 12 colour and 3 to 6 depth images arrived per second;
+with 8 MB all arrived.
 """
 
 import os
@@ -13,36 +13,36 @@ from pathlib import Path
 
 PROFILES = Path(__file__).with_suffix(".xml")
 SEGMENT = 8 * 1024 * 1024
-"""Size of the segment in the profiles in [byte]."""
-SPARE = 4
-"""How many such segments have to be free, lest others find none."""
-OWN_CHOICES = (
+"""Segment size in the profile in [byte]."""
+FREE_SEGMENTS = 4
+"""Number of such segments that must be free; other processes need some too."""
+USER_VARIABLES = (
     "FASTDDS_DEFAULT_PROFILES_FILE",
     "FASTRTPS_DEFAULT_PROFILES_FILE",
     "FASTDDS_BUILTIN_TRANSPORTS",
 )
-"""Where users say how Fast DDS is to send; what they say stays."""
+"""Environment variables by which users configure Fast DDS; their choice has priority."""
 
 
-def make_room_for_pictures(
+def enlarge_shared_memory(
     environment: MutableMapping[str, str] = os.environ, shared: Path = Path("/dev/shm")
 ) -> bool:
-    """Have this process send through more shared memory; to be called before `rclpy.init()`.
+    """Enlarge the shared memory segment of this process; call before `rclpy.init()`.
 
     Args:
-        environment: Where Fast DDS looks for its profiles.
-        shared: Where the operating system keeps shared memory.
+        environment: Environment variables that Fast DDS reads.
+        shared: Mount point of shared memory.
 
     Returns:
-        False where users have chosen themselves, or there is not enough shared memory.
+        False if the user configured Fast DDS, or shared memory is too small.
     """
-    if any(environment.get(name) for name in OWN_CHOICES):
+    if any(environment.get(name) for name in USER_VARIABLES):
         return False
     try:
         free = os.statvfs(shared)
     except OSError:
         return False
-    if free.f_bavail * free.f_frsize < SPARE * SEGMENT:
+    if free.f_bavail * free.f_frsize < FREE_SEGMENTS * SEGMENT:
         return False
-    environment[OWN_CHOICES[0]] = str(PROFILES)
+    environment[USER_VARIABLES[0]] = str(PROFILES)
     return True

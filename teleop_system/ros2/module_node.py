@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A controller as a lifecycle node: samples from topics in, commands on topics out.
+"""A controller as a lifecycle node: samples come in on topics, commands go out on topics.
 
-The controller is the same that runs in a standalone session. Callbacks store what arrives and ask
-a `TickGate` whether it is time; the robot's side says whether the operator's motion counts.
+The controller is the one that a standalone session runs. Callbacks store samples and ask a
+`TickGate` whether a tick is due. The robot side reports whether it follows commands.
 """
 
 import abc
@@ -17,7 +17,7 @@ from teleop_system.robots import RobotDescription, load_robot
 from teleop_system.ros2.joint_topics import JointWriter
 from teleop_system.ros2.module_stats import ModuleStats
 from teleop_system.ros2.parameters import SettingParameters
-from teleop_system.ros2.robot_link import RobotLink, Targets
+from teleop_system.ros2.robot_link import RobotLink, TargetUse
 from teleop_system.ros2.sample_topic import SampleTopic
 from teleop_system.ros2.status import StatusReport, cause_values, level_of
 from teleop_system.ros2.teleop_node import TeleopNode
@@ -31,21 +31,21 @@ from teleop_system.timing.tick_gate import TickGate
 
 STATUS_RATE = 4.0
 JUMP = 0.2
-"""A clock that runs backwards by more than this in [s] has started over."""
+"""A clock that jumps back by more than this in [s] was restarted."""
 AHEAD = 0.02
-"""How far in [s] a sample's stamp may be ahead of a simulated clock that comes in steps."""
+"""Longest time in [s] by which a stamp may lead a simulated clock, which moves in steps."""
 
 
 class ModuleNode(TeleopNode, abc.ABC):
     """One controller on its topics.
 
-    Commands go out only while the node is active and the robot says that it follows.
+    It sends commands only while the node is active and the robot follows.
 
     Attributes:
-        module_name: Which of the controllers.
+        module_name: Name of the controller.
         sections: Sections of the settings that are parameters of the node.
-        fixed: Keys of those that cannot be changed while it runs.
-        targets: When the controller has to know where the joints were sent.
+        fixed: Keys that cannot be changed while the node runs.
+        targets: When the controller needs the last commanded joint positions.
         module: The controller, while the node is configured.
         robot: The robot, while the node is configured.
     """
@@ -53,7 +53,7 @@ class ModuleNode(TeleopNode, abc.ABC):
     module_name: ClassVar[str]
     sections: ClassVar[Sequence[str]]
     fixed: ClassVar[Sequence[str]]
-    targets: ClassVar[Targets] = Targets.ALWAYS
+    targets: ClassVar[TargetUse] = TargetUse.ALWAYS
     module: TeleopModule
     robot: RobotDescription
 
@@ -65,16 +65,16 @@ class ModuleNode(TeleopNode, abc.ABC):
             fixed=self.fixed,
             refuse=self._refusal,
             check=self._prepare,
-            apply=self._take_up,
+            apply=self._use_settings,
         )
 
     @abc.abstractmethod
     def open_input(self, signal: str, *, wakes: bool = True) -> SampleTopic[Any]:
-        """Return the topic of a signal of the operator, which need not be open yet.
+        """Return the topic of a signal of the operator; it may still be closed.
 
         Args:
             signal: One of `SIGNALS`.
-            wakes: Whether a sample of it may start a tick, by way of `on_sample`.
+            wakes: Whether its samples call `on_sample`, which may start a tick.
         """
 
     @abc.abstractmethod
@@ -82,13 +82,13 @@ class ModuleNode(TeleopNode, abc.ABC):
         """Return the command topics of the parts that the controller moves."""
 
     def send_base(self, output: ModuleOutput) -> None:
-        """Command the base, where the controller has a say in it."""
+        """Send the base command of a controller that has one."""
 
-    def see(self, samples: Samples) -> None:
-        """Look at the samples of a tick in which the robot does not follow."""
+    def observe(self, samples: Samples) -> None:
+        """Use the samples of a tick in which the robot does not follow."""
 
     def extra_signals(self) -> Sequence[str]:
-        """Return signals that are looked at, but that nobody waits for."""
+        """Return signals that the node reads, but that never start a tick."""
         return ()
 
     @override
@@ -105,12 +105,12 @@ class ModuleNode(TeleopNode, abc.ABC):
         self._stats = ModuleStats()
         self._timer = self.every(self._gate.period, self._on_timer, steady=not self.is_simulated)
         self._timer.cancel()
-        self._begin_anew()
+        self._restart()
 
     @override
     def activate(self) -> None:
-        self._begin_anew()
-        self._link.listen()
+        self._restart()
+        self._link.subscribe_targets()
         self._timer.reset()
 
     @override
@@ -122,13 +122,13 @@ class ModuleNode(TeleopNode, abc.ABC):
         if not hasattr(self, "_link"):
             return super().report()
         stale = self._stale(self._time())
-        waiting = f"waits for input: {', '.join(stale)}" if stale else ""
+        waiting = f"waiting for input: {', '.join(stale)}" if stale else ""
         following = self.is_active and self._link.is_following
-        robot = "" if following else f"the robot does not follow: {self._link.reason}"
+        robot = "" if following else self._link.reason
         return StatusReport(
             f"teleop/{self.get_name()}",
             level_of(self._causes),
-            waiting or robot or "follows",
+            waiting or robot or "following",
             {
                 "module": self.module_name,
                 "robot": self._link.state,
@@ -142,7 +142,7 @@ class ModuleNode(TeleopNode, abc.ABC):
         )
 
     def on_sample(self, signal: str) -> None:
-        """Run a tick where the sample that has just arrived completes a set."""
+        """Run a tick if the new sample completes a set."""
         if self.is_active:
             now = self._time()
             if self._gate.offer(signal, now):
@@ -164,8 +164,8 @@ class ModuleNode(TeleopNode, abc.ABC):
             topic.open()
             self.resources.callback(topic.close)
 
-    def _begin_anew(self) -> None:
-        """Forget what was heard; whatever happened while nobody listened does not count."""
+    def _restart(self) -> None:
+        """Discard old samples; samples from before the activation do not count."""
         self._gate.reset()
         self._causes: tuple[Cause, ...] = ()
         self._samples: Samples = {}
@@ -176,7 +176,7 @@ class ModuleNode(TeleopNode, abc.ABC):
             topic.forget()
 
     def _time(self) -> float:
-        """Return the present time in [s]; a coarse simulated clock is helped on by stamps."""
+        """Return the present time in [s]; newer stamps refine a coarse simulated clock."""
         now = self.now()
         if self.is_simulated:
             stamps = [t.latest.timestamp for t in self._inputs.values() if t.latest is not None]
@@ -186,13 +186,13 @@ class ModuleNode(TeleopNode, abc.ABC):
     def _on_timer(self) -> None:
         now = self._time()
         if self._last is not None and now < self._last - JUMP:
-            self._begin_anew()
+            self._restart()
         if self._gate.poll(now):
             self._tick(now)
         self._set_timer(now)
 
     def _set_timer(self, now: float) -> None:
-        """Let the timer come at the end of the period, and not before."""
+        """Set the timer to the end of the period."""
         wait = max(self._gate.deadline - now, 1e-4)
         self._timer.timer_period_ns = int(wait * 1e9)
         self._timer.reset()
@@ -204,10 +204,10 @@ class ModuleNode(TeleopNode, abc.ABC):
         for signal, topic in self._inputs.items():
             samples[signal] = topic.latest
         if not following:
-            self.see(samples)
+            self.observe(samples)
         commanded = self._link.positions
         if commanded is None or (self._last is not None and now <= self._last):
-            return  # Nobody can move a robot that is nowhere, or in no time.
+            return  # The joint positions are unknown, or no time has passed.
         self._note_engagement()
         dt = now - self._last if self._last is not None else self._gate.period
         self._last = now
@@ -228,13 +228,13 @@ class ModuleNode(TeleopNode, abc.ABC):
             self.publish_status()
 
     def _note_engagement(self) -> None:
-        """Let the controller take up from where the robot is, whenever it is taken over."""
+        """Reset the controller to the robot's positions when the robot is engaged."""
         engaged = self._link.is_engaged
         if engaged and not self._was_engaged:
             self.module.reset(self._link.by_name)
-            self._link.ignore()
+            self._link.release_targets()
         elif self._was_engaged and not engaged:
-            self._link.listen()
+            self._link.subscribe_targets()
         self._was_engaged = engaged
 
     def _send(self, output: ModuleOutput) -> None:
@@ -250,7 +250,7 @@ class ModuleNode(TeleopNode, abc.ABC):
         )
 
     def _stale(self, now: float) -> list[str]:
-        """Return the signals that the controller cannot do without and that are not fresh."""
+        """Return the required signals that have no fresh sample."""
         oldest, found = now - self.settings.session.input_age, []
         for signal in self._needed:
             sample = self._inputs[signal].latest
@@ -264,7 +264,7 @@ class ModuleNode(TeleopNode, abc.ABC):
 
     def _refusal(self) -> str:
         follows = self.is_active and self._link.is_following
-        return "the robot follows; disengage first" if follows else ""
+        return "the robot is following; disengage first" if follows else ""
 
     def _build(self, settings: TeleopSettings) -> TeleopModule:
         return make_module(self.module_name, settings, self.robot, self.parts)
@@ -272,9 +272,9 @@ class ModuleNode(TeleopNode, abc.ABC):
     def _prepare(self, settings: TeleopSettings) -> None:
         self._next = self._build(settings)
 
-    def _take_up(self, settings: TeleopSettings) -> None:
-        """Go on with the controller that changed parameters have made."""
+    def _use_settings(self, settings: TeleopSettings) -> None:
+        """Replace the controller by the one built from the changed parameters."""
         self.settings = settings
         self.module = self._next
-        self._begin_anew()
-        self._link.listen()
+        self._restart()
+        self._link.subscribe_targets()

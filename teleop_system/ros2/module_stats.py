@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast a controller runs on its topics: rate, latency and what a tick takes."""
+"""Rate, latency and computing time of a controller node."""
 
 import math
 
 from teleop_system.timing.stage_timer import TimingHistory
 
 KEPT = 1000
-"""Ticks that the figures are about."""
+"""Number of recent ticks in the statistics."""
 OLDEST = 0.5
-"""Age in [s] past which a sample was held rather than followed, and says nothing of latency."""
+"""Age in [s] from which a sample is a held one, and does not measure latency."""
 
 
 class ModuleStats:
-    """The figures of one controller; recording a tick makes no arrays."""
+    """Statistics of one controller; recording a tick allocates no arrays."""
 
     def __init__(self) -> None:
         self._history = TimingHistory(("latency", "compute"), KEPT)
@@ -27,13 +27,13 @@ class ModuleStats:
         return self._history.total
 
     def record(self, latency: float, compute: float) -> None:
-        """Note a tick: age of the newest sample when its command was sent, and its work, [s]."""
+        """Record a tick: age of the newest sample at sending, and computing time, in [s]."""
         self._row[0] = latency if 0.0 <= latency <= OLDEST else math.nan
         self._row[1] = compute
         self._history.record(self._row)
 
     def values(self, now: float) -> dict[str, str]:
-        """Return the figures for a status report at time `now` [s], for people in [ms]."""
+        """Return the statistics for a status report at time `now` [s]; durations in [ms]."""
         if self._counted_at is not None and now > self._counted_at:
             self._rate = (self.ticks - self._counted) / (now - self._counted_at)
         self._counted, self._counted_at = self.ticks, now

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sections of the settings as ROS 2 parameters: described, with ranges, and changeable live.
 
-The settings tree says what the defaults are, and what the values mean; a parameter named after its
-key (`arm.ramp_time`), given on the command line or in a parameter file, takes precedence.
+The settings tree defines defaults and descriptions. A parameter with the name of a key
+(`arm.ramp_time`), given on the command line or in a parameter file, takes precedence.
 """
 
 import ast
@@ -25,25 +25,26 @@ from rcl_interfaces.msg import (
 from rclpy.exceptions import InvalidParameterTypeException, InvalidParameterValueException
 
 from teleop_system.exceptions import ConfigError, TeleopError, UnknownNameError
+from teleop_system.ros2.executor import initial_parameters
 from teleop_system.settings import TeleopSettings
 from teleop_system.utils.schema import SchemaReader
 from teleop_system.utils.validators import FieldRange, field_ranges
 
 Refusal = Callable[[], str]
-"""Tells why parameters cannot be changed now; empty where they can."""
+"""Returns why parameters cannot be changed now; empty where they can."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """One number, word or list of the settings.
+    """One number, string or list of the settings.
 
     Attributes:
         key: Its dotted key, which is the name of the parameter.
-        value: What the settings say, as a parameter can hold it: "" stands for none.
-        optional: Whether it may be none.
-        description: What it means, with its unit.
-        range: What it may be, where that is known.
-        choices: The words it may be, where there are only some.
+        value: Value in the settings; "" stands for None, which a parameter cannot hold.
+        optional: Whether None is allowed.
+        description: Meaning and unit.
+        range: Allowed range, where it is known.
+        choices: Allowed strings, where they are limited.
     """
 
     key: str
@@ -54,11 +55,11 @@ class Leaf:
     choices: tuple[str, ...] = ()
 
     def descriptor(self, *, read_only: bool) -> ParameterDescriptor:
-        """Return what the parameter's users are told."""
+        """Return the descriptor that ROS 2 tools show."""
         found = ParameterDescriptor(description=self.description, read_only=read_only)
         limits = self.range
         hints = [f"one of: {', '.join(self.choices)}"] if self.choices else []
-        hints += ['"" for none'] if self.optional else []
+        hints += ['"" for no value'] if self.optional else []
         if limits is not None and math.isfinite(limits.high):
             if isinstance(self.value, int):
                 bounds = IntegerRange(from_value=int(limits.low), to_value=int(limits.high))
@@ -72,23 +73,23 @@ class Leaf:
         return found
 
 
-def _accept(settings: TeleopSettings) -> None:
-    """Find nothing wrong."""
+def _accept_all(settings: TeleopSettings) -> None:
+    """Accept any settings."""
 
 
 class SettingParameters:
-    """Some sections of the settings as parameters of a node.
+    """Sections of the settings as parameters of a node.
 
-    A change is refused with its reason where the settings would be wrong, or where `refuse` or
-    `check` says so; otherwise `apply` is called with the new settings.
+    A change is rejected, with the reason, if the new settings are invalid or if `refuse` or
+    `check` rejects them. Otherwise `apply` is called with the new settings.
 
     Args:
         node: The node.
         sections: Names of sections of `TeleopSettings`.
         fixed: Keys that cannot be changed while the node runs.
-        refuse: Tells why nothing can be changed now.
-        check: Raises a TeleopError where changed settings cannot be used.
-        apply: Takes changed settings that were checked.
+        refuse: Returns why nothing can be changed now; empty where it can.
+        check: Raises a TeleopError if the new settings cannot be used.
+        apply: Puts checked settings into use.
     """
 
     def __init__(
@@ -98,7 +99,7 @@ class SettingParameters:
         *,
         fixed: Sequence[str] = (),
         refuse: Refusal = str,
-        check: Callable[[TeleopSettings], None] = _accept,
+        check: Callable[[TeleopSettings], None] = _accept_all,
         apply: Callable[[TeleopSettings], None],
     ) -> None:
         self._node = node
@@ -115,7 +116,7 @@ class SettingParameters:
         """Declare the parameters, and return the settings as they change them.
 
         Raises:
-            ConfigError: A parameter that was given has no place in the settings, or is wrong.
+            ConfigError: A given parameter is invalid, or not in the settings.
         """
         self._leaves = {
             leaf.key: leaf
@@ -126,20 +127,20 @@ class SettingParameters:
         self._settings = settings
         values = {key: self._declare(leaf) for key, leaf in self._leaves.items()}
         self._settings = self._changed(values)
-        # Only now, for declaring sets parameters too.
+        # Declaring sets parameters too, so the callbacks are added after it.
         self._node.add_on_set_parameters_callback(self._on_set)
         self._node.add_post_set_parameters_callback(self._on_changed)
         self._is_live = True
         return self._settings
 
     def close(self) -> None:
-        """Forget parameters that were changed live; those given at the start come back."""
+        """Undeclare the parameters; live changes are lost, initial values are kept."""
         if self._is_live:
             self._is_live = False
             self._node.remove_on_set_parameters_callback(self._on_set)
             self._node.remove_post_set_parameters_callback(self._on_changed)
         for key in self._leaves:
-            # ROS 2 does not let go of what is read-only.
+            # ROS 2 cannot undeclare a read-only parameter.
             if key not in self._fixed and self._node.has_parameter(key):
                 self._node.undeclare_parameter(key)
 
@@ -151,15 +152,15 @@ class SettingParameters:
             return self._node.declare_parameter(leaf.key, leaf.value, descriptor).value
         except InvalidParameterTypeException as error:
             raise ConfigError(
-                f"parameter {leaf.key} should be like {leaf.value!r}: {error}"
+                f"parameter {leaf.key} must have the type of {leaf.value!r}: {error}"
             ) from error
         except InvalidParameterValueException as error:
             raise ConfigError(f"parameter {leaf.key}: {error}") from error
 
     def _check_names(self) -> None:
-        """Refuse a parameter that was given but that no section has: it would do nothing."""
+        """Raise if a given parameter is in no section: it would have no effect."""
         heads = tuple(f"{section}." for section in self._sections)
-        for name in getattr(self._node, "_parameter_overrides", {}):
+        for name in initial_parameters(self._node):
             if name.startswith(heads) and name not in self._leaves:
                 raise UnknownNameError("parameter", name, self._leaves)
 
@@ -199,7 +200,7 @@ class SettingParameters:
 
 
 def leaves(section: Any, key: str) -> Iterator[Leaf]:
-    """Yield everything in a section that a parameter can hold; none that has no type is left out.
+    """Yield the values of a section that a parameter can hold; others are left out.
 
     Args:
         section: An instance of a configuration dataclass.
@@ -224,7 +225,7 @@ def leaves(section: Any, key: str) -> Iterator[Leaf]:
 
 @functools.cache
 def field_texts(schema: Any) -> Mapping[str, str]:
-    """Return what stands below each field of a dataclass: what it means."""
+    """Return the docstring below each field of a dataclass."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(schema)))
     definition = tree.body[0]
     assert isinstance(definition, ast.ClassDef)
@@ -258,7 +259,7 @@ def _leaf(
 
 
 def _plain(value: Any) -> Any:
-    """Return the value of a parameter as YAML would give it; ROS 2 has its own arrays."""
+    """Return the value of a parameter as YAML gives it; ROS 2 has its own arrays."""
     return list(value) if not isinstance(value, bool | int | float | str) else value
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a node on the operator's side knows of the robot: who moves it, and where it was sent."""
+"""The robot as the operator side sees it: engagement state and last joint commands."""
 
 import enum
 from collections.abc import Sequence
@@ -15,8 +15,9 @@ from teleop_system.safety.staleness import ROBOT_LINK
 from teleop_system.utils.ros2_helpers import TopicNames
 
 
-class Targets(enum.Enum):
-    """When a controller has to know where the robot's joints were last sent."""
+
+class TargetUse(enum.Enum):
+    """When a controller needs the joint positions that the robot was last commanded to."""
 
     ALWAYS = "always"
     ON_ENGAGE = "on engage"
@@ -24,78 +25,81 @@ class Targets(enum.Enum):
 
 
 class RobotLink:
-    """The robot, as seen from a node on the operator's side.
+    """The robot, as a node of the operator side sees it.
 
     Args:
-        node: The `TeleopNode` that asks.
+        node: The `TeleopNode` that listens.
         joints: All joints of the robot, in the order of `positions`.
-        targets: When their positions are needed; listening all the time has its price.
+        targets: When their positions are needed; each message costs time.
     """
 
-    def __init__(self, node: Any, joints: Sequence[str], targets: Targets) -> None:
+    def __init__(self, node: Any, joints: Sequence[str], targets: TargetUse) -> None:
         self._node = node
         self._targets = targets
         self._status = StatusListener(node)
         self._feed = JointFeed(node, TopicNames.JOINT_TARGETS, joints)
         self._joints = tuple(joints)
-        self._last = np.zeros(len(joints))
-        self.listen()
+        self._positions = np.zeros(len(joints))
+        self.subscribe_targets()
 
     @property
     def is_engaged(self) -> bool:
-        """Whether the robot says, and has said lately, that it is the operator's."""
+        """Whether a recent report says that the robot is engaged."""
         report = self._status.report()
         return report is not None and report.values.get("state") == EngagementState.ENGAGED.value
 
     @property
     def is_following(self) -> bool:
-        """Whether the operator's motion counts now."""
-        if self._targets is Targets.ALWAYS and ROBOT_LINK.is_stale(self._feed.age):
+        """Whether the robot follows commands now."""
+        if self._targets is TargetUse.ALWAYS and ROBOT_LINK.is_stale(self._feed.age):
             return False
         return self._status.is_following
 
     @property
     def positions(self) -> NDArray[np.float64] | None:
-        """Positions last commanded to all joints in [rad] or [m]; None where not known yet."""
+        """Last commanded positions of all joints in [rad] or [m]; None if not known yet."""
         state = self._feed.latest
         if state is not None:
-            self._last = state.positions
-        elif self._targets is not Targets.NEVER and self._feed.is_open:
+            self._positions = state.positions
+        elif self._targets is not TargetUse.NEVER and self._feed.is_open:
             return None
-        return self._last
+        return self._positions
 
     @property
     def by_name(self) -> dict[str, float]:
-        """The same by joint."""
-        return dict(zip(self._joints, self._last.tolist(), strict=True))
+        """The last commanded positions by joint."""
+        return dict(zip(self._joints, self._positions.tolist(), strict=True))
 
     @property
     def state(self) -> str:
-        """What the robot says about itself, in a word."""
+        """Engagement state in the robot's report; "silent" without a recent one."""
         report = self._status.report()
         return "silent" if report is None else report.values.get("state", "unknown")
 
     @property
     def reason(self) -> str:
-        """Why the robot does not follow, for a person."""
+        """Why the robot does not follow."""
         report = self._status.report()
         if report is None:
-            return "no robot is heard"
+            return "no status from the robot"
         if self._status.is_following and not self.is_following:
-            return f"nothing is heard on {self._feed.topic}"
-        return report.values.get("note") or report.values.get("reason") or self.state
+            return f"no messages on {self._feed.topic}"
+        note = report.values.get("note")
+        if not note and self.state == EngagementState.READY.value:
+            return "ready: press engage to start"
+        return f"{self.state}: {note or report.values.get('reason', '')}"
 
-    def listen(self) -> None:
-        """Listen to where the robot is sent, where that is needed at all."""
-        if self._targets is not Targets.NEVER:
+    def subscribe_targets(self) -> None:
+        """Subscribe to the commanded positions, if the controller uses them."""
+        if self._targets is not TargetUse.NEVER:
             self._feed.open()
 
-    def ignore(self) -> None:
-        """Listen no longer where one look was enough; the last positions stay."""
-        if self._targets is Targets.ON_ENGAGE:
+    def release_targets(self) -> None:
+        """Unsubscribe if the positions are needed on engage only; the last ones are kept."""
+        if self._targets is TargetUse.ON_ENGAGE:
             self._feed.close()
 
     def close(self) -> None:
-        """Stop listening altogether."""
+        """Unsubscribe from all topics."""
         self._feed.close()
         self._node.destroy_subscription(self._status.subscription)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the nodes of a simulated operator share: their parameters, and the beat they publish on."""
+"""Base class of the nodes that publish the samples of a simulated operator."""
 
 import abc
 from collections.abc import Sequence
@@ -18,40 +18,43 @@ FASTEST = 1000.0
 
 
 class Source(Protocol):
-    """Something that publishes the newest sample of a device."""
+    """Publishes the newest sample of a device."""
 
     def publish(self) -> bool:
-        """Send it; tell whether there was one."""
+        """Send the sample; return whether there was a valid one."""
 
 
 class SimulatedOperatorNode(TeleopNode, abc.ABC):
-    """Publishes the samples of simulated devices at a steady rate while it is active.
+    """Publishes the samples of simulated devices at a fixed rate while it is active.
 
-    Parameters that are left at their defaults take what the section `operator` of the settings
-    says, so that trackers, gloves and headset are worn by one person.
+    Parameters at their defaults take their values from the section `operator` of the settings,
+    so that trackers, gloves and headset move as one person.
 
     Args:
         name: Name of the node.
-        rate: Samples per second in [Hz] where none are asked for.
-        keywords: As for any node of rclpy.
+        rate: Default of the parameter `rate` in [Hz].
+        keywords: Other arguments of an rclpy node.
     """
 
     def __init__(self, name: str, rate: float, **keywords: Any) -> None:
         super().__init__(name, status_rate=STATUS_RATE, **keywords)
         self._rate = self._number("rate", rate, "Samples per second in [Hz].", 1.0, FASTEST)
         self._motion = str(
-            self.fixed_parameter("motion", "", "What the operator does; empty for the settings'.")
+            self.fixed_parameter("motion", "", "Kind of motion; empty for that of the settings.")
         )
         self._amplitude = self._number(
-            "amplitude", 0.0, "Largest displacement in [m]; 0 for the settings'.", 0.0, 1.0
+            "amplitude", 0.0, "Largest displacement in [m]; 0 for that of the settings.", 0.0, 1.0
         )
         self._frequency = self._number(
-            "frequency", 0.0, "Movements per second in [Hz]; 0 for the settings'.", 0.0, 5.0
+            "frequency", 0.0, "Movements per second in [Hz]; 0 for that of the settings.", 0.0, 5.0
         )
         seeds = IntegerRange(from_value=-1, to_value=2**31 - 1)
         self._seed = int(
             self.fixed_parameter(
-                "seed", -1, "Which person; -1 for the settings'.", integer_range=[seeds]
+                "seed",
+                -1,
+                "Seed of the person; -1 for that of the settings.",
+                integer_range=[seeds],
             )
         )
         self._sent = 0
@@ -59,22 +62,22 @@ class SimulatedOperatorNode(TeleopNode, abc.ABC):
 
     @abc.abstractmethod
     def make_sources(self) -> Sequence[Source]:
-        """Return what publishes the devices' samples."""
+        """Return the publishers of the devices' samples."""
 
     @property
     def operator(self) -> OperatorSettings:
-        """What the operator does, as parameters and settings say."""
-        said = self.settings.operator
+        """The simulated operator, from parameters and settings."""
+        defaults = self.settings.operator
         return OperatorSettings(
-            motion=said.motion,
-            seed=self._seed if self._seed >= 0 else said.seed,
-            amplitude=self._amplitude or said.amplitude,
-            frequency=self._frequency or said.frequency,
+            motion=defaults.motion,
+            seed=self._seed if self._seed >= 0 else defaults.seed,
+            amplitude=self._amplitude or defaults.amplitude,
+            frequency=self._frequency or defaults.frequency,
         )
 
     @property
     def motion(self) -> str:
-        """What the operator does, as parameters and settings say."""
+        """Kind of motion, from parameter and settings."""
         return self._motion or self.operator.motion
 
     @override

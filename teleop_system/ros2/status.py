@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a node says about itself on the status topic, and what others read there."""
+"""Status reports: what a node publishes about itself, and what others read."""
 
 import enum
 import logging
@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.serialization import deserialize_message
 
 from teleop_system.interfaces.causes import Cause, Severity
@@ -18,16 +17,16 @@ from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_prof
 
 logger = logging.getLogger(__name__)
 
-UNREADABLE = (rclpy_implementation.RMWError, UnicodeDecodeError, MemoryError)
-"""What bytes raise that are no message."""
+UNREADABLE = (RuntimeError, UnicodeDecodeError, MemoryError)
+"""What `deserialize_message` raises for bytes that are not a message."""
 ROBOT = "teleop/robot"
-"""Name under which the robot's side reports; it alone knows who may move the robot."""
+"""Name of the robot side's report; only the robot side knows who may move the robot."""
 CAMERA_CAUSE = "camera"
-"""How the cause of a robot begins that has no pictures, and moves all the same."""
+"""First word of the cause of a robot without pictures; such a robot still moves."""
 
 
 class Level(enum.IntEnum):
-    """How well a node is, in the numbers of `diagnostic_msgs/DiagnosticStatus`."""
+    """Severity levels of `diagnostic_msgs/DiagnosticStatus`."""
 
     OK = 0
     WARN = 1
@@ -37,14 +36,14 @@ class Level(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class StatusReport:
-    """What one node says about itself.
+    """The state of one node.
 
     Attributes:
         name: Such as `teleop/arm_teleop_node`.
-        level: How well it is.
+        level: Severity.
         message: One sentence for a person.
-        values: The details, by key.
-        hardware: Which robot it is about.
+        values: Details by key.
+        hardware: Name of the robot.
     """
 
     name: str
@@ -55,20 +54,20 @@ class StatusReport:
 
     @property
     def causes(self) -> list[str]:
-        """Why the robot, or a part of it, does not do what was asked."""
+        """Why the robot, or a part of it, does not follow its commands."""
         return [value for key, value in self.values.items() if key.startswith("cause.")]
 
 
 def cause_values(causes: Iterable[Cause]) -> dict[str, str]:
-    """Return causes as values of a report, the gravest first."""
+    """Return causes as values of a report, the most severe first."""
     ordered = sorted(causes, key=lambda cause: -cause.severity)
     return {f"cause.{index}": str(cause) for index, cause in enumerate(ordered)}
 
 
 def level_of(causes: Iterable[Cause]) -> Level:
-    """Return how well somebody is for whom these causes act."""
-    gravest = max((cause.severity for cause in causes), default=Severity.INFO)
-    return (Level.OK, Level.OK, Level.WARN, Level.ERROR)[gravest]
+    """Return the level of the most severe cause."""
+    severest = max((cause.severity for cause in causes), default=Severity.INFO)
+    return (Level.OK, Level.OK, Level.WARN, Level.ERROR)[severest]
 
 
 def to_message(reports: Iterable[StatusReport], stamp: Any) -> DiagnosticArray:
@@ -89,7 +88,7 @@ def to_message(reports: Iterable[StatusReport], stamp: Any) -> DiagnosticArray:
 
 
 def from_message(message: DiagnosticArray) -> Iterator[StatusReport]:
-    """Yield the reports of a message; levels that nobody knows count as errors."""
+    """Yield the reports of a message; unknown levels count as errors."""
     for status in message.status:
         number = status.level[0] if isinstance(status.level, bytes) else int(status.level)
         yield StatusReport(
@@ -102,12 +101,12 @@ def from_message(message: DiagnosticArray) -> Iterator[StatusReport]:
 
 
 class StatusListener:
-    """The newest report of every node whose name was asked for.
+    """The newest report of every selected node.
 
     Args:
         node: The `TeleopNode` that listens.
-        names: Names to keep; a name that ends in `/` keeps all that begin with it.
-        on_report: Called with every report that is kept.
+        names: Names to keep; a name that ends in `/` is a prefix.
+        on_report: Called with every report of a selected node.
     """
 
     def __init__(self, node: Any, names: Iterable[str] = (ROBOT,), on_report: Any = None) -> None:
@@ -115,7 +114,7 @@ class StatusListener:
         self._names = tuple(names)
         self._bytes = tuple(name.encode() for name in self._names)
         self._on_report = on_report
-        self._heard: dict[str, tuple[float, StatusReport]] = {}
+        self._received: dict[str, tuple[float, StatusReport]] = {}
         self.subscription = node.create_subscription(
             DiagnosticArray,
             node.topic(TopicNames.STATUS),
@@ -125,48 +124,48 @@ class StatusListener:
         )
 
     def report(self, name: str = ROBOT) -> StatusReport | None:
-        """Return the newest report under a name; None where there is no recent one."""
-        heard = self._heard.get(name)
-        if heard is None or STATUS.is_stale(self._node.steady() - heard[0]):
+        """Return the newest report of a node; None where there is no recent one."""
+        entry = self._received.get(name)
+        if entry is None or STATUS.is_stale(self._node.steady() - entry[0]):
             return None
-        return heard[1]
+        return entry[1]
 
     def reports(self) -> Iterator[StatusReport]:
-        """Yield the newest report of every node that was heard recently."""
-        for name in list(self._heard):
+        """Yield the newest report of every node that reported recently."""
+        for name in list(self._received):
             report = self.report(name)
             if report is not None:
                 yield report
 
     def age(self, name: str = ROBOT) -> float:
-        """Return for how long nothing was heard under a name in [s]."""
-        heard = self._heard.get(name)
-        return math.inf if heard is None else float(self._node.steady() - heard[0])
+        """Return the time since the last report of a node in [s]."""
+        entry = self._received.get(name)
+        return math.inf if entry is None else float(self._node.steady() - entry[0])
 
     @property
     def is_following(self) -> bool:
-        """Whether the robot's side says, and has said lately, that the operator moves it."""
+        """Whether a recent report of the robot side says that the operator moves the robot."""
         report = self.report(ROBOT)
         return report is not None and report.values.get("following") == "true"
 
     def _on_message(self, data: bytes) -> None:
-        # Most reports are somebody else's, and reading one costs more than looking for a name.
+        # Most reports are of other nodes; a search in the bytes is cheaper than decoding.
         if not any(name in data for name in self._bytes):
             return
         try:
             reports = tuple(from_message(deserialize_message(data, DiagnosticArray)))
         except UNREADABLE as error:
-            # Anybody may send anything; it must not end those who listen.
-            logger.debug("a status that is none was left out: %s", error)
+            # A malformed message on the network must not end this node.
+            logger.debug("ignored a malformed status message: %s", error)
             return
         for report in reports:
-            if self._wants(report.name):
-                self._heard[report.name] = (self._node.steady(), report)
+            if self._is_selected(report.name):
+                self._received[report.name] = (self._node.steady(), report)
                 if self._on_report is not None:
                     self._on_report(report)
 
-    def _wants(self, name: str) -> bool:
+    def _is_selected(self, name: str) -> bool:
         return any(
-            name.startswith(wanted) if wanted.endswith("/") else name == wanted
-            for wanted in self._names
+            name.startswith(selected) if selected.endswith("/") else name == selected
+            for selected in self._names
         )

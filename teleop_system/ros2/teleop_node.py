@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lifecycle that all our nodes share: configuration, topics, status, and a clean end."""
+"""The lifecycle of all nodes: configuration, topics, status and shutdown."""
 
 import gc
 import signal
@@ -18,36 +18,36 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from typing_extensions import override
 
 from teleop_system.exceptions import TeleopError
-from teleop_system.ros2.executor import spin
+from teleop_system.ros2.executor import destroy_state_machine, spin
 from teleop_system.ros2.status import StatusReport, to_message
 from teleop_system.settings import TeleopSettings, load_settings
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
 
 DIAGNOSTICS_EVERY = 5
-"""Every how many status messages one goes to `/diagnostics`, too, for ROS 2's own tools."""
+"""One of so many status messages also goes to `/diagnostics`, for ROS 2's own tools."""
 
 SUCCESS = TransitionCallbackReturn.SUCCESS
 FAILURE = TransitionCallbackReturn.FAILURE
 
 
 class TeleopNode(LifecycleNode):
-    """A lifecycle node that is configured by the settings tree and says how it is.
+    """A lifecycle node that reads the settings tree and reports its status.
 
-    Subclasses open what they need in `configure()` (everything that has to be closed goes into
-    `resources`), start in `activate()`, stop in `deactivate()`, and tell how they are in
-    `report()`. A `TeleopError` from the first two is logged and fails the transition; the node
-    then stands where it was, and can be tried again.
+    Subclasses open topics and devices in `configure()` (what must be closed goes into
+    `resources`), start in `activate()`, stop in `deactivate()`, and return their status in
+    `report()`. A `TeleopError` in `configure()` or `activate()` is logged and fails the
+    transition; the node keeps its state, and the transition can be repeated.
 
     Args:
         name: Name of the node.
         status_rate: Status messages per second in [Hz].
-        keywords: As for any node of rclpy.
+        keywords: Other arguments of an rclpy node.
 
     Attributes:
         settings: The settings, from `configure()` on.
-        resources: Closed, in reverse order, on the way to unconfigured, finalised or error.
+        resources: Closed in reverse order on cleanup, shutdown and error.
         is_active: Whether the node may command anything.
-        is_simulated: Whether its time is that of `/clock`; settled when it is configured.
+        is_simulated: Whether it uses the time of `/clock`; read when it is configured.
     """
 
     settings: TeleopSettings
@@ -64,57 +64,57 @@ class TeleopNode(LifecycleNode):
         self._steady = Clock(clock_type=ClockType.STEADY_TIME)
         self.is_simulated = bool(self.get_parameter("use_sim_time").value)
         self.fixed_parameter("topic_prefix", "", "Prefix of all topics and services.")
-        self.fixed_parameter("config_dir", "", "Folder of the settings; empty for our own.")
+        self.fixed_parameter("config_dir", "", "Folder of the settings; empty for the package's.")
         self.fixed_parameter("overrides", [""], "Settings to change: key=value, group=option.")
 
     def fixed_parameter(self, name: str, default: Any, description: str, **range_: Any) -> Any:
-        """Declare a parameter that is set at the start only, and return its value."""
+        """Declare a read-only parameter, and return its value."""
         descriptor = ParameterDescriptor(description=description, read_only=True, **range_)
         if isinstance(default, list):
             descriptor.type = ParameterType.PARAMETER_STRING_ARRAY
         return self.declare_parameter(name, default, descriptor).value
 
     def topic(self, name: str) -> str:
-        """Return a name of `TopicNames` below the prefix of this node."""
+        """Return a name of `TopicNames` with the prefix of this node."""
         return TopicNames.with_prefix(name, str(self.get_parameter("topic_prefix").value))
 
     def now(self) -> float:
-        """Return the time of the node's clock, simulated or not, in [s]."""
+        """Return the time of the node's clock, wall time or simulated, in [s]."""
         if self.is_simulated:
             return float(self.get_clock().now().nanoseconds) * 1e-9
-        return time.time()  # The same clock, without the objects that rclpy makes of it.
+        return time.time()  # The same clock as rclpy's, without its objects.
 
     def steady(self) -> float:
-        """Return a time in [s] that never jumps, for measuring how long something took."""
+        """Return a time in [s] that never jumps, for durations."""
         return time.monotonic()
 
     def setting_overrides(self) -> list[str]:
-        """Return the settings to change; subclasses add what their parameters say."""
+        """Return changes to the settings; subclasses add those of their parameters."""
         return [text for text in self.get_parameter("overrides").value or [] if text]
 
     def configure(self) -> None:
         """Open topics, services and devices.
 
         Raises:
-            TeleopError: Something cannot be had as asked.
+            TeleopError: A resource cannot be opened.
         """
 
     def activate(self) -> None:
-        """Begin to command.
+        """Start to send commands.
 
         Raises:
-            TeleopError: That is not possible now.
+            TeleopError: This is not possible now.
         """
 
     def deactivate(self) -> None:
-        """Stop commanding; must not fail."""
+        """Stop sending commands; must not fail."""
 
     def report(self) -> StatusReport:
-        """Return how the node is, for the status topic."""
+        """Return the status of the node."""
         return StatusReport(f"teleop/{self.get_name()}")
 
     def publisher(self, message_type: Any, name: str, preset: QoSPreset) -> Any:
-        """Return a publisher that is silent while the node is not active; closed by itself."""
+        """Return a publisher that sends only while the node is active; closed on cleanup."""
         made = self.create_lifecycle_publisher(
             message_type, self.topic(name), get_qos_profile(preset)
         )
@@ -130,7 +130,7 @@ class TeleopNode(LifecycleNode):
         *,
         raw: bool = False,
     ) -> Any:
-        """Return a subscription, closed by itself; `raw` delivers bytes, for `ros2.cdr`."""
+        """Return a subscription, closed on cleanup; `raw` delivers bytes, for `ros2.cdr`."""
         made = self.create_subscription(
             message_type, self.topic(name), callback, get_qos_profile(preset), raw=raw
         )
@@ -138,20 +138,20 @@ class TeleopNode(LifecycleNode):
         return made
 
     def serve(self, service_type: Any, name: str, callback: Callable[..., Any]) -> Any:
-        """Return a service, closed by itself."""
+        """Return a service, closed on cleanup."""
         made = self.create_service(service_type, self.topic(name), callback)
         self.resources.callback(self.destroy_service, made)
         return made
 
     def every(self, period: float, callback: Callable[[], None], *, steady: bool = True) -> Any:
-        """Return a timer of `period` [s], on a clock that never jumps or on the node's own."""
+        """Return a timer of `period` [s] on the steady clock or on the node's clock."""
         clock = self._steady if steady else self.get_clock()
         made = self.create_timer(period, callback, clock=clock)
         self.resources.callback(self.destroy_timer, made)
         return made
 
     def publish_status(self) -> None:
-        """Tell how the node is, at once."""
+        """Publish the status of the node now."""
         if self._status is None:
             return
         report = self.report()
@@ -188,7 +188,7 @@ class TeleopNode(LifecycleNode):
         result = super().on_activate(state)
         self.is_active = True
         gc.collect()
-        gc.freeze()  # What lives now lives on: the collector need not look at it in a tick.
+        gc.freeze()  # Objects of now live long; the collector does not scan them again in a tick.
         self._enter("active")
         return result
 
@@ -213,8 +213,8 @@ class TeleopNode(LifecycleNode):
 
     @override
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Let go of everything; the node can be configured again."""
-        self.get_logger().error(f"an error in {state.label!r}; back to unconfigured")
+        """Release all resources; the node can be configured again."""
+        self.get_logger().error(f"error in state {state.label!r}; the node is unconfigured now")
         self._lifecycle = "unconfigured"
         self._close()
         return SUCCESS
@@ -223,12 +223,11 @@ class TeleopNode(LifecycleNode):
     def destroy_node(self) -> None:
         self._close()
         super().destroy_node()
-        # rclpy leaves it to the garbage collector, and the node in the graph until then.
-        self._state_machine.destroy_when_not_in_use()
+        destroy_state_machine(self)
 
     def _open_status(self) -> None:
         profile = get_qos_profile(QoSPreset.STATUS)
-        # Unlike commands, these are wanted from a node that is not active, too.
+        # Not lifecycle publishers: an inactive node reports its status too.
         self._status = self.create_publisher(
             DiagnosticArray, self.topic(TopicNames.STATUS), profile
         )
@@ -255,22 +254,22 @@ class TeleopNode(LifecycleNode):
 
 
 class _FirstInterrupt:
-    """Raises `KeyboardInterrupt` at the first Ctrl-C; a node that is ending is not disturbed."""
+    """Raises `KeyboardInterrupt` at the first Ctrl-C only, so that shutdown is not interrupted."""
 
     def __init__(self) -> None:
-        self._has_come = False
+        self._was_raised = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        if not self._has_come:
-            self._has_come = True
+        if not self._was_raised:
+            self._was_raised = True
             raise KeyboardInterrupt
 
 
 def run_node(make: Callable[[], TeleopNode], args: list[str] | None = None) -> None:
     """Run one node until Ctrl-C, SIGTERM or the end of its context: the `main` of every node."""
-    # Before rclpy, which hands signals on to whoever was there first.
-    is_ours = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if is_ours:
+    # Installed before rclpy, which calls the handler that it replaces.
+    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if is_default:
         signal.signal(signal.SIGINT, _FirstInterrupt())
     rclpy.init(args=args)
     node = make()
@@ -279,6 +278,6 @@ def run_node(make: Callable[[], TeleopNode], args: list[str] | None = None) -> N
     finally:
         node.destroy_node()
         rclpy.try_shutdown()
-        if is_ours:
-            # Python gives up its handlers as it ends, and another signal would kill it then.
+        if is_default:
+            # Python removes its handlers at exit; another signal would kill the process then.
             signal.signal(signal.SIGINT, signal.SIG_IGN)

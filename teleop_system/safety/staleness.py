@@ -45,7 +45,6 @@ CLUTCH = StaleInputPolicy("clutch", 0.5, "the clutch opens")
 OPERATOR_MODULE = StaleInputPolicy("module of the operator side", 1.0, "it counts as absent")
 LOOP = StaleInputPolicy("control loop", 0.1, "every part holds, then ramps again")
 ROBOT_LINK = StaleInputPolicy("joint states, for a controller", 0.5, "it makes no commands")
-JOINT_STATES = StaleInputPolicy("joint states, for a device", 1.0, "it counts as disconnected")
 STATUS = StaleInputPolicy("status report", 1.0, "the state counts as unknown")
 TRAJECTORY_START = StaleInputPolicy("start time of a trajectory", 0.5, "it is refused")
 HEAD_ANGLES = StaleInputPolicy("pan and tilt of a stream's client", 0.5, "the head holds")
@@ -67,7 +66,6 @@ POLICIES = (
     OPERATOR_MODULE,
     LOOP,
     ROBOT_LINK,
-    JOINT_STATES,
     STATUS,
     TRAJECTORY_START,
     HEAD_ANGLES,

@@ -22,7 +22,7 @@ from teleop_system.robot_side.driven_side import DrivenSide
 from teleop_system.robot_side.engagement import MotionSource
 from teleop_system.robot_side.robot_side import RobotSide
 from teleop_system.robots import load_robot
-from teleop_system.ros2.fast_dds import make_room_for_pictures
+from teleop_system.ros2.fast_dds import enlarge_shared_memory
 from teleop_system.ros2.robot_topics import RobotTopics
 from teleop_system.ros2.status import Level, StatusReport
 from teleop_system.ros2.teleop_node import TeleopNode, run_node
@@ -324,7 +324,7 @@ def _cycle(rate: float, timestep: float) -> tuple[float, int]:
 
 def main(args: list[str] | None = None) -> None:
     """Run the bridge until Ctrl-C."""
-    make_room_for_pictures()
+    enlarge_shared_memory()
     run_node(MuJoCoBridge, args)
 
 

@@ -10,7 +10,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import Image
 from std_msgs.msg import Int32
 
-from teleop_system.ros2.fast_dds import make_room_for_pictures
+from teleop_system.ros2.fast_dds import enlarge_shared_memory
 from teleop_system.simulators.ros2_camera import encode_image
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
 
@@ -33,6 +33,6 @@ class PictureSource(Node):
 
 
 def main() -> None:
-    make_room_for_pictures()
+    enlarge_shared_memory()
     rclpy.init()
     rclpy.spin(PictureSource())

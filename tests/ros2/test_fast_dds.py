@@ -43,16 +43,16 @@ def test_every_picture_arrives_whole() -> None:
 
 
 def test_what_users_chose_themselves_stays() -> None:
-    for name in fast_dds.OWN_CHOICES:
+    for name in fast_dds.USER_VARIABLES:
         environment = {name: "theirs"}
-        assert not fast_dds.make_room_for_pictures(environment)
+        assert not fast_dds.enlarge_shared_memory(environment)
         assert environment == {name: "theirs"}
 
 
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="there is no shared memory")
 def test_the_profiles_name_the_segment_s_size() -> None:
     environment: dict[str, str] = {}
-    assert fast_dds.make_room_for_pictures(environment)
+    assert fast_dds.enlarge_shared_memory(environment)
     profiles = ElementTree.parse(environment["FASTDDS_DEFAULT_PROFILES_FILE"])
     sizes = [node.text for node in profiles.iter() if node.tag.endswith("segment_size")]
     assert sizes == [str(fast_dds.SEGMENT)]
@@ -60,5 +60,5 @@ def test_the_profiles_name_the_segment_s_size() -> None:
 
 def test_a_machine_without_shared_memory_is_left_as_it_is(tmp_path: Path) -> None:
     environment: dict[str, str] = {}
-    assert not fast_dds.make_room_for_pictures(environment, tmp_path / "absent")
+    assert not fast_dds.enlarge_shared_memory(environment, tmp_path / "absent")
     assert not environment

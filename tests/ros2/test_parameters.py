@@ -174,7 +174,7 @@ def test_a_description_is_what_stands_below_the_field() -> None:
     [
         (Leaf("a", 1.0, range=FieldRange(0.0, is_open=True)), "above 0"),
         (Leaf("a", 1.0, range=FieldRange(0.0)), "at least 0"),
-        (Leaf("a", "", optional=True), '"" for none'),
+        (Leaf("a", "", optional=True), '"" for no value'),
         (Leaf("a", "x", choices=("x", "y")), "one of: x, y"),
     ],
 )

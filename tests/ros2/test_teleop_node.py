@@ -246,10 +246,10 @@ def test_a_status_that_is_none_does_not_end_who_listens(run: Callable[..., Count
     no_name = good.replace(b"rob", b"\xff\xfe\xfd")
     for data in (b"\x00\x01\x00\x00teleop/" + b"\xff" * 40, good[:-9], no_name):
         sender.publish(data)
-        executor.turn(0.2)
+        executor.spin_once(0.2)
 
     def is_heard() -> bool:
-        executor.turn(0.1)
+        executor.spin_once(0.1)
         return any(report.name == "teleop/robot" for report in heard)
 
     assert not is_heard()

@@ -15,7 +15,7 @@ from teleop_system.modules.arm_teleop.ros2_adapters import TrackerTopic, chain_s
 from teleop_system.modules.camera.ros2_adapters import HeadOrientationTopic
 from teleop_system.ros2.joint_topics import JointWriter
 from teleop_system.ros2.module_node import ModuleNode
-from teleop_system.ros2.robot_link import Targets
+from teleop_system.ros2.robot_link import TargetUse
 from teleop_system.ros2.sample_topic import SampleTopic
 from teleop_system.ros2.teleop_node import run_node
 from teleop_system.session.arm_module import ArmModule
@@ -39,7 +39,7 @@ class ArmTeleopNode(ModuleNode):
     module_name = "arm"
     sections = ("arm", "solver")
     fixed = ("arm.rate", "solver.name", "solver.backend")
-    targets = Targets.ALWAYS
+    targets = TargetUse.ALWAYS
     module: ArmModule
 
     def __init__(self, **keywords: Any) -> None:
@@ -78,14 +78,14 @@ class ArmTeleopNode(ModuleNode):
         }
 
     @override
-    def see(self, samples: Samples) -> None:
+    def observe(self, samples: Samples) -> None:
         self._stood.append(
             {role: pose for role in TrackerRole if (pose := pose_of(samples.get(role.value)))}
         )
 
     @override
-    def _take_up(self, settings: TeleopSettings) -> None:
-        super()._take_up(settings)
+    def _use_settings(self, settings: TeleopSettings) -> None:
+        super()._use_settings(settings)
         self.module.calibration = self._calibration
 
     def _on_calibrate(self, _: Any, response: Any) -> Any:

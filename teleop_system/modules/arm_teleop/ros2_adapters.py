@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trackers and arms over ROS 2 topics; the only place that knows their messages."""
+"""Trackers over ROS 2 topics; the only place that knows their messages."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
-from typing_extensions import override
 
-from teleop_system.interfaces import ArmSide, IMasterTracker, ISlaveArm, Pose6D, TrackerRole
+from teleop_system.interfaces import ArmSide, IMasterTracker, Pose6D, TrackerRole
 from teleop_system.robots import Chain
 from teleop_system.ros2.cdr import StampedCodec
-from teleop_system.ros2.joint_topics import JointFeed, JointsOverTopics
 from teleop_system.ros2.pose_topic import PoseTopic
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
 
@@ -56,25 +54,6 @@ class TrackerPublisher:
             values = (*pose.position.tolist(), *pose.orientation.tolist())
             self._publisher.publish(self._codec.encode(pose.timestamp, values))
         return pose.valid
-
-
-class ArmCommandTopic(JointsOverTopics, ISlaveArm):
-    """The command topic of an arm or the torso, seen as an `ISlaveArm`.
-
-    Args:
-        node: The `TeleopNode` that commands.
-        side: Which chain of the body.
-        joints: Its joints, in the order of commands.
-        states: Where the joints of the robot are.
-    """
-
-    def __init__(self, node: Any, side: ArmSide, joints: Sequence[str], states: JointFeed) -> None:
-        super().__init__(node, TopicNames.arm_command(side), joints, states)
-        self._side = side
-
-    @override
-    def get_side(self) -> ArmSide:
-        return self._side
 
 
 def read_pose(data: bytes) -> Pose6D:

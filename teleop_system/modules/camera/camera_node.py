@@ -9,7 +9,7 @@ from typing_extensions import override
 from teleop_system.modules.camera.ros2_adapters import HeadOrientationTopic, PanTiltTopic
 from teleop_system.ros2.joint_topics import JointWriter
 from teleop_system.ros2.module_node import ModuleNode
-from teleop_system.ros2.robot_link import Targets
+from teleop_system.ros2.robot_link import TargetUse
 from teleop_system.ros2.sample_topic import SampleTopic
 from teleop_system.ros2.teleop_node import run_node
 from teleop_system.safety.parts import HEAD
@@ -21,7 +21,7 @@ class CameraNode(ModuleNode):
     module_name = "camera"
     sections = ("camera",)
     fixed = ("camera.rate",)
-    targets = Targets.ON_ENGAGE
+    targets = TargetUse.ON_ENGAGE
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__("camera_node", **keywords)

@@ -10,7 +10,7 @@ from teleop_system.interfaces import HandJointState
 from teleop_system.modules.hand_teleop.ros2_adapters import GloveTopic
 from teleop_system.ros2.joint_topics import JointWriter
 from teleop_system.ros2.module_node import ModuleNode
-from teleop_system.ros2.robot_link import Targets
+from teleop_system.ros2.robot_link import TargetUse
 from teleop_system.ros2.sample_topic import SampleTopic
 from teleop_system.ros2.teleop_node import run_node
 from teleop_system.session.signals import DERIVATIONS, SIGNALS
@@ -24,7 +24,7 @@ class HandTeleopNode(ModuleNode):
     sections = ("hand",)
     # The retargeter decides which signals are read.
     fixed = ("hand.rate", "hand.retargeter", "hand.mode")
-    targets = Targets.ON_ENGAGE
+    targets = TargetUse.ON_ENGAGE
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__("hand_teleop_node", **keywords)

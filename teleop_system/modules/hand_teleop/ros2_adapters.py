@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gloves and robot hands over ROS 2 topics; the only place that knows their messages."""
+"""Gloves over ROS 2 topics; the only place that knows their messages."""
 
 from collections.abc import Callable
 from typing import Any

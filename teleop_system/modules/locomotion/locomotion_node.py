@@ -11,7 +11,7 @@ from teleop_system.modules.arm_teleop.ros2_adapters import TrackerTopic
 from teleop_system.modules.locomotion.ros2_adapters import VelocityWriter
 from teleop_system.ros2.joint_topics import JointWriter
 from teleop_system.ros2.module_node import ModuleNode
-from teleop_system.ros2.robot_link import Targets
+from teleop_system.ros2.robot_link import TargetUse
 from teleop_system.ros2.sample_topic import SampleTopic
 from teleop_system.ros2.teleop_node import run_node
 from teleop_system.session.modules import ModuleOutput
@@ -23,7 +23,7 @@ class LocomotionNode(ModuleNode):
     module_name = "locomotion"
     sections = ("locomotion",)
     fixed = ("locomotion.rate", "locomotion.drive")
-    targets = Targets.NEVER
+    targets = TargetUse.NEVER
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__("locomotion_node", **keywords)

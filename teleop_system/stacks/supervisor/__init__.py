@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts a stack as supervised processes: lifecycle in order, restarts, a live table, a clean end.
+"""Runs a stack as supervised processes: start in order, restarts, a live table, clean shutdown.
 
-`policy` and `node_watch` decide, without ROS and without a clock; `node_process` knows processes,
-`lifecycle_client` knows ROS 2, and `supervisor` brings them together.
+`node_watch` decides what to do next, without ROS 2 and without a clock. `node_process` starts and
+ends processes, `managed_node` talks to one lifecycle node, and `supervisor` connects them.
 """

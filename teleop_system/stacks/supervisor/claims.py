@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of nodes that a supervisor on this machine has taken for itself.
+"""Node names reserved by supervisors on this machine.
 
-To find somebody in the graph takes a busy machine longer than anybody wants to wait. Supervisors
-on one machine therefore tell each other at once, by sockets that Linux gives to one process only
-and takes back when it ends, however it ends.
+Discovery of a running stack in the ROS graph takes long on a busy machine. Supervisors on one
+machine therefore reserve their node names with abstract Unix sockets: Linux gives each name to
+one process only, and releases it when that process ends.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 
 class NameClaims:
-    """Names in one ROS domain, for as long as this process holds them.
+    """Reserved node names of one ROS domain; released when this process ends.
 
     Args:
         domain: The ROS domain.
@@ -25,24 +25,24 @@ class NameClaims:
         self._domain = domain
         self._held = contextlib.ExitStack()
 
-    def take(self, names: Iterable[str]) -> list[str]:
-        """Take full names of nodes; return those that another process has."""
+    def reserve(self, names: Iterable[str]) -> list[str]:
+        """Reserve full node names; return those that another process has reserved."""
         if not sys.platform.startswith("linux"):
-            return []  # Then the graph has to tell alone.
-        return [name for name in sorted(names) if not self._take(name)]
+            return []  # Other systems have no abstract sockets; the ROS graph must do.
+        return [name for name in sorted(names) if not self._reserve(name)]
 
     def release(self) -> None:
-        """Let others have the names."""
+        """Release the names."""
         self._held.close()
 
-    def _take(self, name: str) -> bool:
-        # A socket's name is at most 107 bytes long; names of nodes may be longer.
+    def _reserve(self, name: str) -> bool:
+        # A socket name has at most 107 bytes; node names may be longer.
         key = hashlib.sha256(f"{self._domain} {name}".encode()).hexdigest()
         claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         try:
             claim.bind(f"\0teleop_system {key}")
         except OSError as error:
             claim.close()
-            return error.errno != errno.EADDRINUSE  # The graph will tell.
+            return error.errno != errno.EADDRINUSE  # Other errors are left to the graph.
         self._held.callback(claim.close)
         return True

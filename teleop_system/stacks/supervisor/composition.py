@@ -11,7 +11,7 @@ from typing import Any
 import rclpy
 
 from teleop_system.ros2.executor import spin
-from teleop_system.ros2.fast_dds import make_room_for_pictures
+from teleop_system.ros2.fast_dds import enlarge_shared_memory
 from teleop_system.stacks.catalogue import MUJOCO_BRIDGE, NODES
 from teleop_system.stacks.description import NodeKind
 from teleop_system.stacks.plan import NodePlan
@@ -22,8 +22,8 @@ MODULE = "teleop_system.stacks.supervisor.composition"
 def composed_arguments(nodes: Sequence[NodePlan]) -> list[str]:
     """Return the command line of a process that runs all of these nodes.
 
-    Parameters travel as one text, which is JSON and so also YAML: on a command line, ROS 2 cannot
-    say which node of a namespace one is for.
+    Parameters are passed as one JSON text (JSON is valid YAML): on a command line, ROS 2 cannot
+    assign a parameter to one node of a namespace.
     """
     parameters = {node.name: {"ros__parameters": node.parameters} for node in nodes}
     arguments = [*(node.kind.executable for node in nodes), "--", json.dumps(parameters)]
@@ -41,10 +41,10 @@ def node_class(kind: NodeKind) -> Any:
 
 
 def main() -> None:
-    """Run the named nodes in one executor until the end of the context."""
+    """Run the named nodes in one executor until shutdown."""
     end = sys.argv.index("--")
     if MUJOCO_BRIDGE.executable in sys.argv[1:end]:
-        make_room_for_pictures()
+        enlarge_shared_memory()
     classes = [node_class(NODES[name]) for name in sys.argv[1:end]]
     parameters, *arguments = sys.argv[end + 1 :]
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the launcher shows: a live table on a terminal, few plain lines elsewhere."""
+"""Output of the launcher: a live table on a terminal, plain lines elsewhere."""
 
 import abc
 import re
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from rich import box
 from rich.console import Console
@@ -13,22 +14,86 @@ from rich.markup import escape
 from rich.table import Table
 from typing_extensions import override
 
-from teleop_system.stacks.supervisor.rows import NodeRow
+from teleop_system.ros2.status import Level, StatusReport
+from teleop_system.stacks.supervisor.node_watch import NodeWatch, Phase
 
 REFRESH = 0.5
-"""Time in [s] between two pictures of the table."""
+"""Time in [s] between two updates of the table."""
 SUMMARY_EVERY = 10.0
-"""Time in [s] between two summaries where there is no terminal."""
+"""Time in [s] between two summaries without a terminal."""
+MOST_CAUSES, LONGEST_CAUSE = 3, 100
+"""Limits of the summary: number of causes, and characters of each."""
+LATENCIES = ("latency_p50_ms", "latency_p99_ms")
+"""Keys of a report: latency from the operator's sample to the command, median and p99."""
 BURST = 60
 LINES_PER_SECOND = 1.5
-"""Lines of nodes that are passed on for long; a node that says more is cut short."""
+"""Sustained rate of displayed node output; lines above it are dropped and counted."""
 
-# What rclpy puts in front of every line: level, time and logger.
+# Format of rclpy's log lines: level, time, logger, text.
 _ROS_LINE = re.compile(r"\[(\w+)\] \[[\d.]+\] \[([\w.]+)\]: (.*)")
 
 
+@dataclass(frozen=True, slots=True)
+class NodeRow:
+    """One row of the table.
+
+    Attributes:
+        name: The node.
+        state: Lifecycle state, or progress of its start.
+        rate: Reported rate in [Hz]; "" if not reported.
+        cpu: Share of one core; None for a node that shares its process with others.
+        latency: Reported latency in [ms]; "" if not reported.
+        restarts: Number of restarts.
+        cause: Reason of a problem; "" if there is none.
+        is_well: Whether there is no problem.
+    """
+
+    name: str
+    state: str
+    rate: str = ""
+    cpu: float | None = None
+    latency: str = ""
+    restarts: int = 0
+    cause: str = ""
+    is_well: bool = True
+
+
+def make_row(
+    name: str, watch: NodeWatch, report: StatusReport | None, cpu: float | None
+) -> NodeRow:
+    """Return the row of a node; `report` is None without a recent report."""
+    state = watch.state if watch.is_up else watch.phase.value
+    values = report.values if report is not None else {}
+    reports_well = report is None or report.level is Level.OK
+    cause = watch.cause if not watch.is_up else ""
+    if report is not None and not cause:
+        cause = "; ".join(report.causes[:2]) or ("" if reports_well else report.message)
+    return NodeRow(
+        name=name,
+        state=f"{state} ({values['state']})" if "state" in values else state,
+        rate=values.get("rate", ""),
+        cpu=cpu,
+        latency=" / ".join(values[key] for key in LATENCIES if values.get(key)),
+        restarts=watch.restarts,
+        cause=cause,
+        is_well=watch.is_up and watch.state == "active" and reports_well,
+    )
+
+
+def summary(rows: list[NodeRow], phases: list[Phase], cpu: float) -> str:
+    """Return all rows as one line."""
+    up = sum(phase is Phase.UP for phase in phases)
+    unwell = [f"{row.name}: {row.cause or row.state}" for row in rows if not row.is_well]
+    shown = [text[:LONGEST_CAUSE] for text in unwell[:MOST_CAUSES]]
+    if len(unwell) > MOST_CAUSES:
+        shown.append(f"and {len(unwell) - MOST_CAUSES} more")
+    parts = [f"{up} of {len(rows)} nodes up", f"cpu {100.0 * cpu:.0f} %"]
+    parts += [f"{row.name} {row.state}" for row in rows if "(" in row.state]
+    return ", ".join(parts) + (f"; {'; '.join(shown)}" if shown else "")
+
+
 class Throttle:
-    """Lets a burst of lines pass and then so many a second, and counts those left out."""
+    """Accepts a burst of lines, then a limited rate; counts the dropped lines."""
 
     def __init__(self, burst: int, rate: float, clock: Callable[[], float]) -> None:
         self._burst = burst
@@ -36,22 +101,22 @@ class Throttle:
         self._clock = clock
         self._left = float(burst)
         self._last = clock()
-        self.held = 0
+        self.dropped = 0
 
     def allows(self) -> bool:
-        """Tell whether one more line may pass now."""
+        """Return whether one more line may be displayed now."""
         now = self._clock()
         self._left = min(self._burst, self._left + (now - self._last) * self._rate)
         self._last = now
         if self._left < 1.0:
-            self.held += 1
+            self.dropped += 1
             return False
         self._left -= 1.0
         return True
 
 
-def tidy(label: str, line: str) -> str:
-    """Return a line of a node with its level in front and its name once."""
+def format_line(label: str, line: str) -> str:
+    """Return a line of a node as level, logger and text."""
     match = _ROS_LINE.match(line)
     if match is None:
         return f"{label}: {line}"
@@ -60,7 +125,7 @@ def tidy(label: str, line: str) -> str:
 
 
 class Display(abc.ABC):
-    """Shows what the supervisor knows."""
+    """Shows messages, node output and the state of all nodes."""
 
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
         self._console = console
@@ -68,22 +133,24 @@ class Display(abc.ABC):
         self._throttle = Throttle(BURST, LINES_PER_SECOND, clock)
 
     def say(self, text: str) -> None:
-        """Tell something that the supervisor did or saw; never left out."""
+        """Display a message of the supervisor; never dropped."""
         self._console.print(f"{text}", markup=False, highlight=False, soft_wrap=True)
 
     def node_line(self, label: str, line: str) -> None:
-        """Pass on a line of a node, unless there are too many."""
+        """Display a line of a node, unless there are too many."""
         if self._throttle.allows():
-            held, self._throttle.held = self._throttle.held, 0
-            self.say(tidy(label, line) + (f"  (and {held} other lines)" if held else ""))
+            dropped, self._throttle.dropped = self._throttle.dropped, 0
+            self.say(
+                format_line(label, line) + (f"  (and {dropped} other lines)" if dropped else "")
+            )
 
     @abc.abstractmethod
     def update(self, title: str, rows: list[NodeRow], summary: str) -> None:
-        """Show the newest state; called often."""
+        """Show the current state; called often."""
 
     @abc.abstractmethod
     def close(self) -> None:
-        """Put the screen back as it was."""
+        """Restore the terminal."""
 
 
 class PlainDisplay(Display):
@@ -105,7 +172,7 @@ class PlainDisplay(Display):
 
 
 class LiveDisplay(Display):
-    """A table that stays in place, with the lines of nodes running above it."""
+    """A table that stays in place, below the lines of nodes."""
 
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__(console, clock)
@@ -122,7 +189,7 @@ class LiveDisplay(Display):
 
 
 def make_display(console: Console) -> Display:
-    """Return the display that fits where the output goes."""
+    """Return a live display for a terminal, else a plain one."""
     return LiveDisplay(console) if console.is_terminal else PlainDisplay(console)
 
 

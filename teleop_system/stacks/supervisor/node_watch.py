@@ -1,39 +1,76 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to do next with one node: start it, bring it up, leave it alone, or start it again.
+"""Decides what to do next with one node: start, configure, activate, restart or kill it.
 
-It knows neither processes nor ROS: it is told what happened and asked what to do, with the time
-handed in, so every time-out and every restart can be tested without waiting.
+No processes, no ROS 2 and no clock in here: events and times are arguments, so that every
+time-out and every restart can be tested without waiting.
 """
 
 import enum
 import math
+from dataclasses import dataclass
 
-from teleop_system.stacks.supervisor.policy import SupervisionPolicy
+from teleop_system.utils.validators import require_non_negative, require_positive
 
 UNCONFIGURED, INACTIVE, ACTIVE, FINALIZED = "unconfigured", "inactive", "active", "finalized"
 
 
+@dataclass(frozen=True, slots=True)
+class SupervisionPolicy:
+    """Time-outs and restarts of a supervised node."""
+
+    start: float = 60.0
+    """Time for a new process to offer its lifecycle services in [s]."""
+    configure: float = 60.0
+    """Time to configure in [s]; long, because nodes load models here."""
+    activate: float = 15.0
+    """Time to activate in [s]."""
+    silence: float = 15.0
+    """Time without an answer in [s] after which a node counts as hung."""
+    backoff: float = 0.5
+    """Delay before the first restart in [s]; it doubles with each restart."""
+    longest_backoff: float = 8.0
+    """Longest delay before a restart in [s]."""
+    max_restarts: int = 5
+    """Consecutive restarts before a node is given up."""
+    healthy_after: float = 20.0
+    """Time active in [s] after which the count of consecutive restarts is reset."""
+    interrupt: float = 1.5
+    """Time to end after SIGINT in [s]."""
+    terminate: float = 0.5
+    """Time to end after SIGTERM in [s]; then comes SIGKILL."""
+
+    def __post_init__(self) -> None:
+        require_positive(self, "start", "configure", "activate", "silence")
+        require_positive(self, "backoff", "longest_backoff", "healthy_after")
+        require_positive(self, "interrupt", "terminate")
+        require_non_negative(self, "max_restarts")
+
+    def restart_delay(self, failures: int) -> float:
+        """Return the delay in [s] before the next start, after consecutive failures."""
+        return float(min(self.backoff * 2.0 ** max(failures - 1, 0), self.longest_backoff))
+
+
 class Phase(enum.Enum):
-    """How far the supervisor has brought a node."""
+    """Progress of a node's start."""
 
     WAITING = "waiting"
-    """No process: not yet, or not again."""
+    """No process, or one that waits for its next attempt."""
     STARTING = "starting"
-    """A process that does not answer yet."""
+    """The process does not answer yet."""
     CONFIGURING = "configuring"
     INACTIVE = "inactive"
-    """Configured, and waiting for its turn."""
+    """Configured; nodes of earlier stages are not active yet."""
     ACTIVATING = "activating"
     UP = "up"
-    """It was active; from here on its state is its users' business."""
+    """It was activated; later transitions are up to the user."""
     ENDED = "ended"
-    """It was shut down by somebody, and is left alone."""
+    """A user shut it down; it is not restarted."""
     FAILED = "failed"
-    """Given up."""
+    """It failed too often, and is not restarted."""
 
 
 class Action(enum.Enum):
-    """What the supervisor should do with a node."""
+    """What the supervisor must do with a node."""
 
     START = "start"
     CONFIGURE = "configure"
@@ -49,23 +86,23 @@ _WAITS = {
 
 
 class NodeWatch:
-    """Follows one node from its start to its end.
+    """State machine of one node, from its start to its end.
 
     Attributes:
-        phase: How far it has come.
-        state: Its lifecycle state as last heard; "" before that and after its death.
-        cause: Why it is not up, or why it was started again; "" where nothing happened.
-        restarts: How often it was brought up again.
+        phase: Progress of its start.
+        state: Last reported lifecycle state; "" while no process runs.
+        cause: Reason of the last failure; "" if there was none.
+        restarts: Number of restarts.
     """
 
     def __init__(self, policy: SupervisionPolicy) -> None:
         self._policy = policy
         self._since = 0.0
-        self._heard = 0.0
+        self._received = 0.0
         self._retry_at = 0.0
         self._failures = 0
         self._is_alive = False
-        self._is_doomed = False
+        self._is_killed = False
         self.phase = Phase.WAITING
         self.state = ""
         self.cause = ""
@@ -73,21 +110,21 @@ class NodeWatch:
 
     @property
     def is_up(self) -> bool:
-        """Tell whether it has been activated since its last start."""
+        """Whether it was activated since its last start."""
         return self.phase is Phase.UP
 
     @property
     def is_over(self) -> bool:
-        """Tell whether nothing more will be done with it."""
+        """Whether the supervisor is done with it."""
         return self.phase in (Phase.FAILED, Phase.ENDED)
 
     def started(self, now: float) -> None:
-        """Take note of a new process."""
-        self._is_alive, self._is_doomed = True, False
+        """Record the start of its process."""
+        self._is_alive, self._is_killed = True, False
         self._enter(Phase.STARTING, now)
 
     def ended(self, now: float, how: str, *, on_purpose: bool = False) -> None:
-        """Take note that the process is gone, with how it ended in words."""
+        """Record the end of its process, with a description of how it ended."""
         was_finalized = self.state == FINALIZED
         self._is_alive = False
         self.state = ""
@@ -96,14 +133,14 @@ class NodeWatch:
         if (on_purpose or was_finalized) and self.phase is Phase.UP:
             self.cause = how
             self._enter(Phase.ENDED, now)
-        elif self.phase is not Phase.WAITING:  # There, its failure has been counted already.
+        elif self.phase is not Phase.WAITING:  # In WAITING its failure is counted already.
             self._fail(now, how)
 
-    def heard(self, now: float, state: str) -> None:
-        """Take note of the lifecycle state that a node says it is in."""
+    def state_received(self, now: float, state: str) -> None:
+        """Record the lifecycle state that the node reports."""
         if not self._is_alive:
-            return  # An answer that was on its way when the process died.
-        self._heard = now
+            return  # A late answer of a dead process.
+        self._received = now
         self.state = state
         if self.phase is Phase.WAITING:
             return
@@ -112,28 +149,28 @@ class NodeWatch:
         elif state == INACTIVE and self.phase in (Phase.STARTING, Phase.CONFIGURING):
             self._enter(Phase.INACTIVE, now)
 
-    def be_patient(self, now: float) -> None:
-        """Begin to wait anew: somebody else has kept the node's process busy until now."""
-        self._heard = now
+    def extend_wait(self, now: float) -> None:
+        """Restart the time-out: another node kept their process busy until now."""
+        self._received = now
         if self.phase in _WAITS:
             self._since = now
 
-    def refused(self, now: float, why: str) -> bool:
-        """Take note that a transition failed; the node lives on, and is asked again later.
+    def transition_failed(self, now: float, why: str) -> bool:
+        """Record a failed transition; it is requested again later.
 
         Returns:
-            Whether that was news.
+            Whether the failure was not recorded before.
         """
         if self.phase not in (Phase.CONFIGURING, Phase.ACTIVATING):
             return False
         self._fail(now, why)
         return True
 
-    def faulted(self, now: float, why: str) -> bool:
-        """Take note of an error that threw the node out of its state; it is brought up again.
+    def error_occurred(self, now: float, why: str) -> bool:
+        """Record an error that made the node unconfigured; it is configured again later.
 
         Returns:
-            Whether that was news; a transition that it failed may have told before.
+            Whether the failure was not recorded before.
         """
         if self.phase in (Phase.WAITING, Phase.FAILED, Phase.ENDED):
             return False
@@ -141,16 +178,16 @@ class NodeWatch:
         return True
 
     def next_action(self, now: float, *, may_activate: bool = True) -> Action | None:
-        """Return what to do now, once; None where there is nothing."""
+        """Return what to do now; each action is returned once."""
         if self.phase is Phase.WAITING:
             return self._retry(now) if now >= self._retry_at else None
         if self.phase is Phase.STARTING and self.state == UNCONFIGURED:
-            return self._ask(Phase.CONFIGURING, Action.CONFIGURE, now)
+            return self._enter_with(Phase.CONFIGURING, Action.CONFIGURE, now)
         if self.phase is Phase.INACTIVE and may_activate:
-            return self._ask(Phase.ACTIVATING, Action.ACTIVATE, now)
+            return self._enter_with(Phase.ACTIVATING, Action.ACTIVATE, now)
         if self.phase is Phase.UP:
-            self._forgive(now)
-            if now - self._heard > self._policy.silence:
+            self._forget_failures(now)
+            if now - self._received > self._policy.silence:
                 return self._kill(now, f"has not answered for {self._policy.silence:g} s")
         if self.phase in _WAITS:
             field, message = _WAITS[self.phase]
@@ -161,29 +198,29 @@ class NodeWatch:
 
     def _retry(self, now: float) -> Action | None:
         if not self._is_alive:
-            # A start is asked for once; `started` tells that it has happened.
+            # The start is requested once; `started` confirms it.
             self._retry_at = math.inf
             return Action.START
-        if self._is_doomed:
-            return None  # It was killed, and is still on its way out.
+        if self._is_killed:
+            return None  # It was killed, but has not ended yet.
         if self.state == FINALIZED:
-            self._is_doomed = True
-            return Action.KILL  # There is no way back from there but a new process.
-        # The process is sound: it only refused, or fell back, and may be willing now.
+            self._is_killed = True
+            return Action.KILL  # A finalized node needs a new process.
+        # The process works: only a transition failed, or an error made the node unconfigured.
         if self.state == INACTIVE:
             self._enter(Phase.INACTIVE, now)
             return None
         if self.state == ACTIVE:
             self._enter(Phase.UP, now)
             return None
-        return self._ask(Phase.CONFIGURING, Action.CONFIGURE, now)
+        return self._enter_with(Phase.CONFIGURING, Action.CONFIGURE, now)
 
-    def _ask(self, phase: Phase, action: Action, now: float) -> Action:
+    def _enter_with(self, phase: Phase, action: Action, now: float) -> Action:
         self._enter(phase, now)
         return action
 
     def _kill(self, now: float, why: str) -> Action:
-        self._is_doomed = True
+        self._is_killed = True
         self._fail(now, why)
         return Action.KILL
 
@@ -195,9 +232,9 @@ class NodeWatch:
             return
         self.restarts += 1
         self._enter(Phase.WAITING, now)
-        self._retry_at = now + self._policy.pause(self._failures)
+        self._retry_at = now + self._policy.restart_delay(self._failures)
 
-    def _forgive(self, now: float) -> None:
+    def _forget_failures(self, now: float) -> None:
         if self._failures and now - self._since > self._policy.healthy_after:
             self._failures = 0
             self.cause = ""
@@ -205,4 +242,4 @@ class NodeWatch:
     def _enter(self, phase: Phase, now: float) -> None:
         self.phase = phase
         self._since = now
-        self._heard = now
+        self._received = now

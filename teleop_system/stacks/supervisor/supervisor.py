@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a stack as processes, from the first start to the last end."""
+"""Runs a stack as processes, from start to shutdown."""
 
 import os
 import signal
@@ -11,43 +11,51 @@ from teleop_system.exceptions import ConfigError
 from teleop_system.stacks.description import Stage
 from teleop_system.stacks.plan import StackPlan
 from teleop_system.stacks.supervisor.claims import NameClaims
-from teleop_system.stacks.supervisor.display import REFRESH, Display
+from teleop_system.stacks.supervisor.display import (
+    REFRESH,
+    Display,
+    NodeRow,
+    make_row,
+    summary,
+)
 from teleop_system.stacks.supervisor.graph import Graph
-from teleop_system.stacks.supervisor.host import make_hosts
-from teleop_system.stacks.supervisor.managed import ManagedNode
-from teleop_system.stacks.supervisor.node_process import OutputWatch, end_all
-from teleop_system.stacks.supervisor.node_watch import Action, Phase
-from teleop_system.stacks.supervisor.policy import SupervisionPolicy
-from teleop_system.stacks.supervisor.process_usage import CpuMeter, describe_exit
-from teleop_system.stacks.supervisor.rows import NodeRow, make_row, summary
+from teleop_system.stacks.supervisor.managed_node import ManagedNode
+from teleop_system.stacks.supervisor.node_process import (
+    CpuMeter,
+    OutputWatch,
+    describe_exit,
+    end_all,
+)
+from teleop_system.stacks.supervisor.node_watch import Action, Phase, SupervisionPolicy
+from teleop_system.stacks.supervisor.process_slot import make_slots
 
 EXIT_CLEAN, EXIT_FAILED = 0, 1
-LEAVING = 1.0
-"""Time in [s] that nodes which are ending may stay in the graph."""
+LINGER_TIME = 1.0
+"""Time in [s] that ended nodes may stay in the graph."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a stack is run, whatever it consists of."""
+    """Options that are the same for all stacks."""
 
     compose: bool = False
     """Whether all nodes share one process."""
     duration: float | None = None
-    """Time in [s] after which a stack that is up ends by itself; None for never."""
+    """Time in [s] after all nodes are up at which the stack ends; None for never."""
     policy: SupervisionPolicy = field(default_factory=SupervisionPolicy)
     """Time-outs and restarts."""
-    look_around: float = 1.0
-    """Time in [s] to find out who is in the graph already; who runs on this machine is known."""
+    discovery_time: float = 1.0
+    """Time in [s] to discover nodes with the same names on other machines."""
 
 
 class Supervisor:
-    """Starts a stack, keeps it up, and takes it down.
+    """Starts a stack, restarts failed nodes, and shuts it down.
 
     Args:
-        plan: What to start.
-        display: Where to show it.
-        options: How to run it.
+        plan: The nodes.
+        display: Output.
+        options: Restarts, duration and more.
     """
 
     def __init__(
@@ -62,7 +70,7 @@ class Supervisor:
             ManagedNode(node, self._options.policy, self._graph.node, display.say)
             for node in plan.nodes
         ]
-        self._hosts = make_hosts(plan, self._nodes, compose=self._options.compose)
+        self._slots = make_slots(plan, self._nodes, compose=self._options.compose)
         self._output = OutputWatch()
         self._meter = CpuMeter()
         self._stop: str = ""
@@ -71,22 +79,22 @@ class Supervisor:
         self._up_since: float | None = None
 
     def run(self) -> int:
-        """Run until it is told to stop; return the exit code of the program."""
+        """Run until a signal, a failure or the end of the duration; return the exit code."""
         previous = {number: signal.signal(number, self._on_signal) for number in SIGNALS}
         try:
-            self._refuse_rivals()
+            self._check_names()
             while not self._stop:
-                self._turn()
+                self._run_once()
             return self._exit_code()
         finally:
-            self._take_down()
+            self._shut_down()
             for number, handler in previous.items():
                 signal.signal(number, handler)
 
-    def _turn(self) -> None:
-        self._graph.turn()
-        self._pass_on_output()
-        self._notice_ends()
+    def _run_once(self) -> None:
+        self._graph.spin_once()
+        self._show_output()
+        self._handle_exits()
         now = time.monotonic()
         self._act(now)
         self._note_progress(now)
@@ -94,71 +102,71 @@ class Supervisor:
             self._next_display = now + REFRESH
             self._show(now)
 
-    def _refuse_rivals(self) -> None:
+    def _check_names(self) -> None:
         names = {node.plan.name for node in self._nodes}
-        rivals = self._claims.take(names)
-        if not rivals and self._look_for(names, self._options.look_around):
-            # Those that are just ending are none.
-            rivals = self._look_for(names, LEAVING, seen=True)
-        if rivals:
+        taken = self._claims.reserve(names)
+        if not taken and self._wait_for(names, self._options.discovery_time, present=True):
+            # Nodes that have just ended disappear within this time.
+            taken = self._wait_for(names, LINGER_TIME, present=False)
+        if taken:
             raise ConfigError(
-                f"{', '.join(rivals)} runs already in ROS domain {self._graph.domain}; stop it, "
+                f"{', '.join(taken)} runs already in ROS domain {self._graph.domain}; stop it, "
                 "or choose another ROS_DOMAIN_ID or topic_prefix"
             )
 
-    def _look_for(self, names: set[str], timeout: float, *, seen: bool = False) -> list[str]:
-        """Return which names are in the graph, at once where that is not as it was `seen`."""
+    def _wait_for(self, names: set[str], timeout: float, *, present: bool) -> list[str]:
+        """Return the names in the graph; wait until there are some, or none, at most `timeout`."""
         until = time.monotonic() + timeout
-        rivals = self._graph.node.rivals(names)
-        while bool(rivals) == seen and time.monotonic() < until and not self._stop:
-            self._graph.turn()
-            rivals = self._graph.node.rivals(names)
-        return rivals
+        found = self._graph.node.present(names)
+        while bool(found) != present and time.monotonic() < until and not self._stop:
+            self._graph.spin_once()
+            found = self._graph.node.present(names)
+        return found
 
     def _act(self, now: float) -> None:
-        for host in self._hosts:
-            for node in host.nodes:
+        for slot in self._slots:
+            for node in slot.nodes:
                 action = node.next_action(now, may_activate=self._may_activate(node))
                 if action is Action.START:
-                    process = host.start()
+                    process = slot.start()
                     if process is not None:
                         self._output.add(process)
                 elif action is Action.KILL:
-                    host.kill()
+                    slot.kill()
 
     def _may_activate(self, node: ManagedNode) -> bool:
         stage = node.plan.kind.stage
-        return all(other.has_been_up for other in self._nodes if other.plan.kind.stage < stage)
+        return all(other.was_active for other in self._nodes if other.plan.kind.stage < stage)
 
-    def _pass_on_output(self) -> None:
+    def _show_output(self) -> None:
         for process in self._output.ready():
             for line in process.read_lines():
                 self._display.node_line(process.label, line)
 
-    def _notice_ends(self) -> None:
-        for host in self._hosts:
-            code = host.process.poll() if host.process is not None else None
+    def _handle_exits(self) -> None:
+        for slot in self._slots:
+            code = slot.process.poll() if slot.process is not None else None
             if code is None:
                 continue
-            assert host.process is not None
-            while lines := host.process.read_lines():
+            assert slot.process is not None
+            while lines := slot.process.read_lines():
                 for line in lines:
-                    self._display.node_line(host.label, line)
-            process = host.ended(describe_exit(code))
+                    self._display.node_line(slot.label, line)
+            process = slot.ended(describe_exit(code))
             self._output.remove(process)
             process.close()
 
     def _note_progress(self, now: float) -> None:
-        if self._up_since is None and all(node.has_been_up for node in self._nodes):
+        if self._up_since is None and all(node.was_active for node in self._nodes):
             self._up_since = now
             self._display.say(f"all {len(self._nodes)} nodes up in {now - self._began:.1f} s")
         phases = {node.watch.phase for node in self._nodes}
         if Phase.FAILED in phases:
-            self._stop = "a node could not be brought up"
+            self._stop = "a node failed"
         elif phases == {Phase.ENDED} or self._robot_has_ended():
             self._stop = "the stack was shut down"
         elif self._is_time_over(now):
-            self._stop = f"its {self._options.duration:g} s are over"
+            self._stop = f"the duration of {self._options.duration:g} s is over"
 
     def _is_time_over(self, now: float) -> bool:
         duration, since = self._options.duration, self._up_since
@@ -180,32 +188,32 @@ class Supervisor:
 
     def _rows(self, now: float) -> list[NodeRow]:
         rows = []
-        for host in self._hosts:
-            cpu = self._meter.share(host.process.pid, now) if host.process is not None else None
-            for node in host.nodes:
+        for slot in self._slots:
+            cpu = self._meter.share(slot.process.pid, now) if slot.process is not None else None
+            for node in slot.nodes:
                 report = self._graph.node.report(node.plan.kind.status_name)
                 rows.append(make_row(node.label, node.watch, report, cpu))
-                cpu = None  # The first of several nodes in a process stands for all.
+                cpu = None  # Shown once per process, at its first node.
         return rows
 
     def _exit_code(self) -> int:
         self._display.say(f"stopping: {self._stop}")
         failed = False
-        for host in self._hosts:
-            words = host.process.last_line if host.process is not None else host.last_words
-            for node in host.nodes:
+        for slot in self._slots:
+            last_line = slot.process.last_line if slot.process is not None else slot.last_line
+            for node in slot.nodes:
                 if node.watch.phase is Phase.FAILED:
                     failed = True
-                    tail = f"; it last said: {words}" if words else ""
+                    tail = f"; last output: {last_line}" if last_line else ""
                     self._display.say(f"{node.label} {node.watch.cause}{tail}")
         return EXIT_FAILED if failed else EXIT_CLEAN
 
-    def _take_down(self) -> None:
+    def _shut_down(self) -> None:
         policy = self._options.policy
-        processes = [host.process for host in self._hosts if host.process is not None]
+        processes = [slot.process for slot in self._slots if slot.process is not None]
         killed = end_all(processes, interrupt=policy.interrupt, terminate=policy.terminate)
         for process in killed:
-            self._display.say(f"{process.label} did not end when asked, and was killed")
+            self._display.say(f"{process.label} did not end after SIGTERM and was killed")
         for process in processes:
             self._output.remove(process)
             process.close()

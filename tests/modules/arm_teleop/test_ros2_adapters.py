@@ -1,29 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trackers and arms over topics keep the promises of their interfaces."""
+"""Trackers over topics keep the promises of their interface."""
 
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from sensor_msgs.msg import JointState
 from typing_extensions import override
 
-from teleop_system.interfaces import ArmSide, IMasterTracker, ISlaveArm, TrackerRole
+from teleop_system.interfaces import IMasterTracker, TrackerRole
 from teleop_system.interfaces.causes import Rule
 from teleop_system.modules.arm_teleop.ros2_adapters import (
-    ArmCommandTopic,
     TrackerPublisher,
     TrackerTopic,
 )
-from teleop_system.ros2.cdr import JointStateCodec, StampedCodec
-from teleop_system.ros2.joint_topics import JointFeed
+from teleop_system.ros2.cdr import StampedCodec
 from teleop_system.ros2.teleop_node import TeleopNode
 from teleop_system.simulators.simulated_tracker import SimulatedTracker
-from teleop_system.testing import MasterTrackerSuite, SlaveArmSuite
-from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
+from teleop_system.testing import MasterTrackerSuite
 from tests.ros2.spinning import spinning, wait_for
 
-JOINTS = ("shoulder", "elbow", "wrist")
 POSE = StampedCodec(StampedCodec.POSE)
 
 
@@ -41,44 +36,6 @@ class TestTrackerTopic(MasterTrackerSuite):
     @override
     def create(self) -> IMasterTracker:
         return TrackerTopic(self.node, TrackerRole.LEFT_HAND)
-
-
-@pytest.fixture(scope="module")
-def states(node: TeleopNode) -> JointFeed:
-    """The joints of a robot that tells its state for as long as the tests run."""
-    feed = JointFeed(node, TopicNames.JOINT_STATES, JOINTS)
-    feed.open()
-    publisher = node.publisher(JointState, TopicNames.JOINT_STATES, QoSPreset.SENSOR_DATA)
-    publisher.on_activate(None)
-    codec = JointStateCodec(("base", *reversed(JOINTS)))
-    node.every(0.02, lambda: publisher.publish(codec.encode(node.now(), (9.0, 3.0, 2.0, 1.0))))
-    wait_for(lambda: feed.latest is not None)
-    return feed
-
-
-class TestArmCommandTopic(SlaveArmSuite):
-    @pytest.fixture(autouse=True)
-    def use(self, node: TeleopNode, states: JointFeed) -> None:
-        self.node, self.states = node, states
-
-    @override
-    def create(self) -> ISlaveArm:
-        return ArmCommandTopic(self.node, ArmSide.RIGHT, JOINTS, self.states)
-
-
-def test_states_come_in_the_order_asked_for_whatever_the_message_s(
-    node: TeleopNode, states: JointFeed
-) -> None:
-    arm = ArmCommandTopic(node, ArmSide.LEFT, ("wrist", "shoulder"), states)
-    assert arm.initialize()
-    state = arm.get_joint_state()
-    assert state.names == ["wrist", "shoulder"]
-    np.testing.assert_array_equal(state.positions, [3.0, 1.0])
-
-
-def test_an_arm_without_a_robot_does_not_connect(node: TeleopNode) -> None:
-    nobody = JointFeed(node, "/nobody/joint_states", JOINTS)
-    assert ArmCommandTopic(node, ArmSide.LEFT, JOINTS, nobody).initialize() is False
 
 
 def test_a_tracker_survives_the_way_over_the_topic(node: TeleopNode) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gloves and hands over topics keep the promises of their interfaces."""
+"""Gloves over topics keep the promises of their interface."""
 
 from collections.abc import Iterator
 

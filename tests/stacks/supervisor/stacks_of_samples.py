@@ -16,7 +16,7 @@ from teleop_system.stacks.description import Member, NodeKind, Stack, Stage
 from teleop_system.stacks.options import Option, Target
 from teleop_system.stacks.plan import StackPlan, make_plan
 from teleop_system.stacks.supervisor.display import PlainDisplay
-from teleop_system.stacks.supervisor.policy import SupervisionPolicy
+from teleop_system.stacks.supervisor.node_watch import SupervisionPolicy
 from teleop_system.stacks.supervisor.supervisor import RunOptions, Supervisor
 
 MODULE = "tests.stacks.supervisor.sample_node"
@@ -55,25 +55,25 @@ def sample_plan(**texts: str) -> StackPlan:
 
 
 def main() -> None:
-    """Run the samples: `… DURATION LOOK_AROUND name=value...`, 0 for until a signal comes."""
-    duration, look_around = float(sys.argv[1]) or None, float(sys.argv[2])
+    """Run the samples: `… DURATION DISCOVERY_TIME name=value...`, 0 for until a signal comes."""
+    duration, discovery_time = float(sys.argv[1]) or None, float(sys.argv[2])
     texts = dict(text.split("=") for text in sys.argv[3:])
     console = Console(width=200)
-    options = RunOptions(duration=duration, policy=POLICY, look_around=look_around)
+    options = RunOptions(duration=duration, policy=POLICY, discovery_time=discovery_time)
     sys.exit(Supervisor(sample_plan(**texts), PlainDisplay(console), options).run())
 
 
 class Running:
     """The samples under their supervisor, in a process of their own."""
 
-    def __init__(self, duration: float = 0.0, look_around: float = 1.0, **texts: str) -> None:
+    def __init__(self, duration: float = 0.0, discovery_time: float = 1.0, **texts: str) -> None:
         self.process = subprocess.Popen(
             [
                 sys.executable,
                 "-m",
                 "tests.stacks.supervisor.stacks_of_samples",
                 str(duration),
-                str(look_around),
+                str(discovery_time),
                 *(f"{name}={text}" for name, text in texts.items()),
             ],
             cwd=ROOT,

@@ -14,7 +14,7 @@ DOMAIN = 4242
 HOLDER = f"""
 from teleop_system.stacks.supervisor.claims import NameClaims
 claims = NameClaims({DOMAIN})
-print(claims.take(["/b", "/a"]), flush=True)
+print(claims.reserve(["/b", "/a"]), flush=True)
 input()
 """
 
@@ -26,25 +26,25 @@ def test_a_name_is_somebody_s_until_they_die() -> None:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "[]\n"
         claims = NameClaims(DOMAIN)
-        assert claims.take(["/c", "/b", "/a"]) == ["/a", "/b"]
+        assert claims.reserve(["/c", "/b", "/a"]) == ["/a", "/b"]
         holder.kill()
         holder.wait()
-        assert claims.take(["/a", "/b"]) == []
+        assert claims.reserve(["/a", "/b"]) == []
         claims.release()
 
 
 def test_names_can_be_had_again_once_they_are_released() -> None:
     long = "/" + 40 * "a_rather_long_name/" + "node"
     first, second = NameClaims(DOMAIN), NameClaims(DOMAIN)
-    assert first.take([long]) == []
-    assert second.take([long]) == [long]
+    assert first.reserve([long]) == []
+    assert second.reserve([long]) == [long]
     first.release()
-    assert second.take([long]) == []
+    assert second.reserve([long]) == []
     second.release()
 
 
 def test_domains_are_apart() -> None:
     first, second = NameClaims(DOMAIN), NameClaims(DOMAIN + 1)
-    assert first.take(["/a"]) == second.take(["/a"]) == []
+    assert first.reserve(["/a"]) == second.reserve(["/a"]) == []
     first.release()
     second.release()

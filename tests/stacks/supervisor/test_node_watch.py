@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
 
-from teleop_system.stacks.supervisor.node_watch import Action, NodeWatch, Phase
-from teleop_system.stacks.supervisor.policy import SupervisionPolicy
+from teleop_system.stacks.supervisor.node_watch import (
+    Action,
+    NodeWatch,
+    Phase,
+    SupervisionPolicy,
+)
 
 POLICY = SupervisionPolicy(
     start=10.0,
@@ -23,11 +27,11 @@ def fresh() -> NodeWatch:
 def bring_up(watch: NodeWatch, now: float) -> None:
     assert watch.next_action(now) is Action.START
     watch.started(now)
-    watch.heard(now, "unconfigured")
+    watch.state_received(now, "unconfigured")
     assert watch.next_action(now) is Action.CONFIGURE
-    watch.heard(now, "inactive")
+    watch.state_received(now, "inactive")
     assert watch.next_action(now) is Action.ACTIVATE
-    watch.heard(now, "active")
+    watch.state_received(now, "active")
     assert watch.is_up
 
 
@@ -37,14 +41,14 @@ def test_a_node_is_started_configured_and_activated_once_each() -> None:
     assert watch.next_action(0.1) is None
     watch.started(0.1)
     assert watch.next_action(0.2) is None
-    watch.heard(0.3, "unconfigured")
+    watch.state_received(0.3, "unconfigured")
     assert watch.next_action(0.3) is Action.CONFIGURE
-    watch.heard(0.4, "unconfigured")  # An answer from before the request took effect.
+    watch.state_received(0.4, "unconfigured")  # An answer from before the request took effect.
     assert watch.next_action(0.4) is None
-    watch.heard(0.5, "inactive")
+    watch.state_received(0.5, "inactive")
     assert watch.next_action(0.5) is Action.ACTIVATE
     assert watch.next_action(0.6) is None
-    watch.heard(0.7, "active")
+    watch.state_received(0.7, "active")
     assert watch.is_up and watch.next_action(0.8) is None and watch.restarts == 0
 
 
@@ -52,7 +56,7 @@ def test_a_node_waits_inactive_until_its_turn() -> None:
     watch = fresh()
     watch.next_action(0.0)
     watch.started(0.0)
-    watch.heard(0.0, "inactive")
+    watch.state_received(0.0, "inactive")
     for now in (1.0, 100.0):
         assert watch.next_action(now, may_activate=False) is None
     assert watch.next_action(101.0) is Action.ACTIVATE
@@ -73,7 +77,7 @@ def test_a_node_that_takes_too_long_is_killed_and_started_again(
     watch.next_action(0.0)
     watch.started(0.0)
     for state in states:
-        watch.heard(0.0, state)
+        watch.state_received(0.0, state)
         watch.next_action(0.0)
     assert watch.next_action(limit) is None
     assert watch.next_action(limit + 0.1) is Action.KILL
@@ -92,7 +96,7 @@ def test_pauses_grow_and_restarts_are_bounded() -> None:
         watch.started(now)
         watch.ended(now, "ended with exit code 1")
         began = now
-        while watch.phase is Phase.WAITING and now < began + POLICY.pause(len(pauses) + 1):
+        while watch.phase is Phase.WAITING and now < began + POLICY.restart_delay(len(pauses) + 1):
             assert watch.next_action(now) is None
             now += 0.25
         pauses.append(now - began)
@@ -109,7 +113,7 @@ def test_a_node_that_was_well_for_long_starts_with_a_clean_record() -> None:
         watch.ended(now, "was ended by SIGKILL")
         assert watch.next_action(now + 0.9) is None
         bring_up(watch, now + 1.0)
-        watch.heard(now + 60.0, "active")
+        watch.state_received(now + 60.0, "active")
         watch.next_action(now + 60.0)
         assert watch.cause == ""
     assert watch.restarts == 9
@@ -119,15 +123,15 @@ def test_a_refusal_is_asked_again_of_the_same_process() -> None:
     watch = fresh()
     watch.next_action(0.0)
     watch.started(0.0)
-    watch.heard(0.0, "unconfigured")
+    watch.state_received(0.0, "unconfigured")
     assert watch.next_action(0.0) is Action.CONFIGURE
-    assert watch.refused(1.0, "could not configure")
-    assert not watch.refused(1.0, "could not configure")
+    assert watch.transition_failed(1.0, "could not configure")
+    assert not watch.transition_failed(1.0, "could not configure")
     assert watch.next_action(1.5) is None
     assert watch.next_action(2.0) is Action.CONFIGURE
-    watch.heard(2.1, "inactive")
+    watch.state_received(2.1, "inactive")
     assert watch.next_action(2.2) is Action.ACTIVATE
-    assert watch.refused(2.3, "could not activate")
+    assert watch.transition_failed(2.3, "could not activate")
     assert watch.next_action(4.3) is None and watch.phase is Phase.INACTIVE
     assert watch.next_action(4.4) is Action.ACTIVATE
 
@@ -135,17 +139,17 @@ def test_a_refusal_is_asked_again_of_the_same_process() -> None:
 def test_an_error_in_an_active_node_brings_it_up_again() -> None:
     watch = fresh()
     bring_up(watch, 0.0)
-    watch.heard(10.0, "unconfigured")
-    assert watch.faulted(10.0, "had an error")
-    assert not watch.faulted(10.0, "had an error")
+    watch.state_received(10.0, "unconfigured")
+    assert watch.error_occurred(10.0, "had an error")
+    assert not watch.error_occurred(10.0, "had an error")
     assert watch.next_action(11.0) is Action.CONFIGURE
 
 
 def test_a_node_that_is_finalized_by_an_error_gets_a_new_process() -> None:
     watch = fresh()
     bring_up(watch, 0.0)
-    watch.heard(10.0, "finalized")
-    watch.faulted(10.0, "had an error")
+    watch.state_received(10.0, "finalized")
+    watch.error_occurred(10.0, "had an error")
     assert watch.next_action(11.0) is Action.KILL
     watch.ended(11.1, "was ended by SIGKILL")
     assert watch.next_action(11.2) is Action.START
@@ -156,7 +160,7 @@ def test_what_a_user_does_to_a_node_is_left_alone(state: str) -> None:
     watch = fresh()
     bring_up(watch, 0.0)
     for second in range(100):
-        watch.heard(float(second), state)
+        watch.state_received(float(second), state)
         assert watch.next_action(float(second)) is None
     assert watch.is_up and watch.state == state
 
@@ -164,7 +168,7 @@ def test_what_a_user_does_to_a_node_is_left_alone(state: str) -> None:
 def test_a_node_that_was_shut_down_and_left_is_not_started_again() -> None:
     watch = fresh()
     bring_up(watch, 0.0)
-    watch.heard(1.0, "finalized")
+    watch.state_received(1.0, "finalized")
     watch.ended(1.0, "ended with exit code 0")
     assert watch.phase is Phase.ENDED and watch.next_action(100.0) is None
 
@@ -179,7 +183,7 @@ def test_a_node_that_dies_by_itself_is_started_again_whatever_its_exit_code() ->
 def test_a_node_that_hangs_is_killed() -> None:
     watch = fresh()
     bring_up(watch, 0.0)
-    watch.heard(10.0, "active")
+    watch.state_received(10.0, "active")
     assert watch.next_action(13.0) is None
     assert watch.next_action(13.1) is Action.KILL
     assert "has not answered for 3 s" in watch.cause
@@ -189,7 +193,7 @@ def test_a_node_whose_process_was_busy_is_given_its_time_again() -> None:
     watch = fresh()
     watch.next_action(0.0)
     watch.started(0.0)
-    watch.be_patient(8.0)
+    watch.extend_wait(8.0)
     assert watch.next_action(17.9) is None
     assert watch.next_action(18.1) is Action.KILL
 
@@ -198,5 +202,5 @@ def test_an_answer_of_a_process_that_is_gone_does_not_count() -> None:
     watch = fresh()
     bring_up(watch, 0.0)
     watch.ended(1.0, "was ended by SIGKILL")
-    watch.heard(1.1, "active")
+    watch.state_received(1.1, "active")
     assert watch.phase is Phase.WAITING and watch.state == ""

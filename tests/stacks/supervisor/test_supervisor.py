@@ -107,7 +107,7 @@ def test_a_process_that_ignores_signals_is_killed_with_its_children() -> None:
         stack.signal(signal.SIGINT)
         assert stack.end() == 0
     assert grandchildren
-    assert "module_b did not end when asked, and was killed" in stack.output
+    assert "module_b did not end after SIGTERM and was killed" in stack.output
     wait_until(lambda: not any(is_running(pid) for pid in (stubborn, *grandchildren)), 2.0)
 
 
@@ -124,7 +124,7 @@ def test_a_stack_that_runs_already_is_not_started_twice() -> None:
     with Running() as stack:
         stack.wait_for("all 3 nodes up")
         # Without a look at the graph, which may take a busy machine any time.
-        with Running(look_around=0.0) as second:
+        with Running(discovery_time=0.0) as second:
             assert second.end() not in (0, None)
         assert "/module_b, /operator_c, /robot_a runs already" in second.output
         assert second.children() == {} and stack.process.poll() is None
@@ -135,7 +135,7 @@ def test_a_stack_whose_node_is_somewhere_in_the_graph_is_not_started() -> None:
     alone = subprocess.Popen(command, cwd=ROOT)
     try:
         # As on another machine; it is found as soon as the graph tells of it.
-        with Running(look_around=60.0) as stack:
+        with Running(discovery_time=60.0) as stack:
             assert stack.end(90.0) not in (0, None)
         assert "/module_b runs already" in stack.output
     finally:

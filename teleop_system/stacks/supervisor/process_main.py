@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a supervised process runs: `python -m … PARENT MODULE [ARGUMENTS]`.
+"""Entry point of a supervised process: `python -m … PARENT MODULE [ARGUMENTS]`.
 
-It ties the process to the life of the supervisor, keeps quiet when it is interrupted while it is
-still importing, and calls the `main` of a node's module.
+It makes the kernel end the process with the supervisor, exits quietly on a signal during imports,
+and calls the `main` of a node's module.
 """
 
 import ctypes
@@ -16,34 +16,34 @@ PR_SET_PDEATHSIG = 1
 
 
 def tie_to_parent(parent: int) -> None:
-    """Have the kernel kill this process when its parent dies; end now if it has died already."""
+    """Let the kernel kill this process when its parent dies; exit if it is dead already."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         sys.exit(0)
 
 
-def _leave(number: int, frame: FrameType | None) -> None:
-    # Nothing is open yet that would have to be closed.
+def _exit_at_once(number: int, frame: FrameType | None) -> None:
+    # Nothing is open yet, so nothing must be closed.
     os._exit(0)
 
 
 class _Interruption:
-    """Raises `KeyboardInterrupt` at the first signal, and remembers it; the rest is ignored."""
+    """Raises `KeyboardInterrupt` at the first signal; ignores later ones."""
 
-    has_come = False
+    was_raised = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        if not self.has_come:
-            self.has_come = True
+        if not self.was_raised:
+            self.was_raised = True
             raise KeyboardInterrupt
 
 
 def main(arguments: list[str]) -> None:
     """Run a node's module as its console script would."""
     parent, module, *rest = arguments
-    signal.signal(signal.SIGINT, _leave)
-    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGINT, _exit_at_once)
+    signal.signal(signal.SIGTERM, _exit_at_once)
     tie_to_parent(int(parent))
     sys.argv = [module, *rest]
     run = importlib.import_module(module).main
@@ -55,8 +55,8 @@ def main(arguments: list[str]) -> None:
     except KeyboardInterrupt:
         sys.exit(0)
     except Exception:
-        # Parts that were half made when they were interrupted complain; nobody needs to know.
-        if not interruption.has_come:
+        # An interrupted start may raise anything; that is not an error.
+        if not interruption.was_raised:
             raise
 
 

@@ -1,35 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A place for a process of the stack: empty, or with a process that carries one node or more."""
+"""One process of a running stack with its nodes; it can be restarted."""
 
 import signal
 
 from teleop_system.stacks.plan import StackPlan
 from teleop_system.stacks.supervisor.composition import MODULE as COMPOSITION
 from teleop_system.stacks.supervisor.composition import composed_arguments
-from teleop_system.stacks.supervisor.managed import ManagedNode
-from teleop_system.stacks.supervisor.node_process import NodeProcess, host_command
+from teleop_system.stacks.supervisor.managed_node import ManagedNode
+from teleop_system.stacks.supervisor.node_process import NodeProcess, process_command
 
 
-class Host:
-    """Starts its process again as often as it is asked to.
+class ProcessSlot:
+    """A process of the stack, or none while it is not running.
 
     Args:
-        label: Name in front of the lines of its process.
-        command: What to run after the Python interpreter.
-        nodes: The nodes that live in it.
+        label: Prefix of its output lines.
+        command: Arguments of the Python interpreter.
+        nodes: The nodes in the process.
     """
 
     def __init__(self, label: str, command: list[str], nodes: list[ManagedNode]) -> None:
         self.label = label
         self.nodes = nodes
         self.process: NodeProcess | None = None
-        self.last_words = ""
+        self.last_line = ""
         self._command = command
         for node in nodes:
-            node.on_heard = self._on_heard
+            node.on_answer = self._on_answer
 
     def start(self) -> NodeProcess | None:
-        """Start the process and return it; None where there is one already."""
+        """Start the process and return it; None if it is running."""
         if self.process is not None:
             return None
         self.process = NodeProcess(self.label, self._command)
@@ -37,36 +37,36 @@ class Host:
             node.started()
         return self.process
 
-    def _on_heard(self, now: float) -> None:
-        # Nodes in one process answer one after the other: while one loads a model, the rest wait.
+    def _on_answer(self, now: float) -> None:
+        # Nodes in one process answer one after the other; while one loads a model, others wait.
         for node in self.nodes:
-            node.watch.be_patient(now)
+            node.watch.extend_wait(now)
 
     def kill(self) -> None:
-        """End a process that does not answer; there is nothing to wait for."""
+        """Kill a process that does not answer."""
         if self.process is not None:
             self.process.signal(signal.SIGKILL)
 
     def ended(self, how: str) -> NodeProcess:
-        """Take note that the process is gone; return it."""
+        """Record the end of the process; return it."""
         process, self.process = self.process, None
         assert process is not None
-        self.last_words = process.last_line
+        self.last_line = process.last_line
         for node in self.nodes:
             node.ended(how)
         return process
 
 
-def make_hosts(plan: StackPlan, nodes: list[ManagedNode], *, compose: bool) -> list[Host]:
-    """Return a place for every node, or one for all of them."""
+def make_slots(plan: StackPlan, nodes: list[ManagedNode], *, compose: bool) -> list[ProcessSlot]:
+    """Return a process per node, or with `compose` one process for all nodes."""
     if not compose:
         return [
-            Host(
+            ProcessSlot(
                 node.label,
-                host_command(node.plan.kind.module, node.plan.ros_arguments()),
+                process_command(node.plan.kind.module, node.plan.ros_arguments()),
                 [node],
             )
             for node in nodes
         ]
     arguments = composed_arguments([node.plan for node in nodes])
-    return [Host(plan.stack.name, host_command(COMPOSITION, arguments), nodes)]
+    return [ProcessSlot(plan.stack.name, process_command(COMPOSITION, arguments), nodes)]
