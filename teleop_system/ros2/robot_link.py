@@ -15,7 +15,6 @@ from teleop_system.safety.staleness import ROBOT_LINK
 from teleop_system.utils.ros2_helpers import TopicNames
 
 
-
 class TargetUse(enum.Enum):
     """When a controller needs the joint positions that the robot was last commanded to."""
 
