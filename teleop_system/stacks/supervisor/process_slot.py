@@ -6,7 +6,7 @@ import signal
 from teleop_system.stacks.plan import StackPlan
 from teleop_system.stacks.supervisor.composition import MODULE as COMPOSITION
 from teleop_system.stacks.supervisor.composition import composed_arguments
-from teleop_system.stacks.supervisor.managed_node import ManagedNode
+from teleop_system.stacks.supervisor.lifecycle import ManagedNode
 from teleop_system.stacks.supervisor.node_process import NodeProcess, process_command
 
 

@@ -19,7 +19,7 @@ from teleop_system.stacks.supervisor.display import (
     summary,
 )
 from teleop_system.stacks.supervisor.graph import Graph
-from teleop_system.stacks.supervisor.managed_node import ManagedNode
+from teleop_system.stacks.supervisor.lifecycle import ManagedNode
 from teleop_system.stacks.supervisor.node_process import (
     CpuMeter,
     OutputWatch,
