@@ -32,8 +32,8 @@ demo: $(READY) ## Watch the robot follow its operator in one process, without RO
 	@$(PY) -m teleop_system.cli run $(ARGS)
 
 test: $(READY) ## Run the tests (ARGS="-k name" to pick some).
-	@$(PY) -m pytest -n 2 -q -m "not realtime" --reruns 1 $(ARGS) || [ $$? -eq 5 ]
-	@$(PY) -m pytest -n 2 --dist loadfile -q -m realtime --reruns 2 --reruns-delay 2 $(ARGS) || [ $$? -eq 5 ]
+	@$(PY) -m pytest -n 2 -q -m "not realtime" $(ARGS) || [ $$? -eq 5 ]
+	@$(PY) -m pytest -n 2 --dist loadfile -q -m realtime --reruns 1 --reruns-delay 2 $(ARGS) || [ $$? -eq 5 ]
 
 lint: $(READY) ## Check style, formatting and types.
 	@$(PY) -m ruff check $(SOURCES)

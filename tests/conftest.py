@@ -3,7 +3,7 @@
 
 import os
 
-# Small matrices are slower, not faster, on several threads; it must be said before NumPy loads.
+# Small matrices are slower, not faster, on several threads; NumPy reads this when it loads.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -28,7 +28,7 @@ REALTIME = (
     "simulators/test_dummy_pubs.py",
     "devices/test_clutch_keyboard_node.py",
 )
-"""Tests whose nodes run in processes of their own: a second test at their side disturbs them."""
+"""Tests whose nodes run in processes of their own: another test beside them would disturb them."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -37,6 +37,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.relative_to(here).as_posix().startswith(REALTIME):
             item.add_marker(pytest.mark.realtime)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter: "pytest.TerminalReporter") -> None:
+    """End the run with a list of the tests that were run again, and why."""
+    reports = terminalreporter.stats.get("rerun", [])
+    if reports:
+        terminalreporter.section(f"run again: {len(reports)}", yellow=True)
+    for report in reports:
+        reason = getattr(report.longrepr, "reprcrash", None)
+        lines = getattr(reason, "message", "").splitlines() or ["no reason given"]
+        terminalreporter.line(f"{report.nodeid}: {lines[0]}")
 
 
 @pytest.fixture(autouse=True, scope="session")

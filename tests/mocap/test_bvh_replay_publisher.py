@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded operator over real topics: waiting, started, stopped, and once more."""
+"""A recorded operator over real topics: waiting, started, stopped, and started again."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from teleop_system.mocap.data_recorder import load_recording_arrays  # noqa: E40
 from teleop_system.ros2.status import ROBOT, StatusReport, to_message  # noqa: E402
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames  # noqa: E402
 from tests.ros2.harness import Bench, Ear  # noqa: E402
+from tests.waiting import wait_until_constant  # noqa: E402
 
 MODULE = "teleop_system.mocap.bvh_replay_publisher"
 NODE = "bvh_replay_publisher"
@@ -30,9 +30,9 @@ def bench() -> Iterator[Bench]:
         yield made
 
 
-def place(ear: Ear, number: int = -1) -> np.ndarray:
-    position = ear.messages[number].pose.position
-    return np.array([position.x, position.y, position.z])
+def position(ear: Ear, number: int = -1) -> np.ndarray:
+    point = ear.messages[number].pose.position
+    return np.array([point.x, point.y, point.z])
 
 
 def playback(bench: Bench) -> str:
@@ -40,9 +40,9 @@ def playback(bench: Bench) -> str:
 
 
 def largest_step(ear: Ear) -> float:
-    """Return the largest way in [m] between two samples that came."""
-    places = np.array([place(ear, number) for number in range(ear.count)])
-    return float(np.linalg.norm(np.diff(places, axis=0), axis=1).max())
+    """Return the largest distance in [m] between two samples."""
+    positions = np.array([position(ear, number) for number in range(ear.count)])
+    return float(np.linalg.norm(np.diff(positions, axis=0), axis=1).max())
 
 
 def test_it_waits_starts_stops_and_begins_again_without_a_jump(
@@ -58,21 +58,18 @@ def test_it_waits_starts_stops_and_begins_again_without_a_jump(
     assert bench.transition(NODE, "activate")
     bench.wait(lambda: min(hand.count, head.count, fingers.count) > 20)
     bench.wait(lambda: playback(bench) == "ready")
-    first = place(hand, 0)
-    np.testing.assert_allclose(place(hand), first)  # READY: the first pose, over and over.
+    first = position(hand, 0)
+    np.testing.assert_allclose(position(hand), first)  # READY: the first pose, over and over.
     assert len(fingers.last.position) == 20
 
     assert bench.trigger(TopicNames.START_PLAYBACK).success
     bench.wait(lambda: playback(bench) == "playing")
-    bench.wait(lambda: np.linalg.norm(place(hand) - first) > 0.1)
+    bench.wait(lambda: np.linalg.norm(position(hand) - first) > 0.1)
     answer = bench.trigger(TopicNames.STOP_PLAYBACK)
     assert answer.success
     assert "stopped at" in answer.message
     bench.wait(lambda: playback(bench) == "paused")
-    time.sleep(0.1)
-    stopped = place(hand)
-    time.sleep(0.2)
-    np.testing.assert_allclose(place(hand), stopped)
+    wait_until_constant(lambda: position(hand).tolist(), 0.2, within=1.0)
 
     assert bench.trigger(TopicNames.START_PLAYBACK).success
     bench.wait(lambda: playback(bench) == "over")
@@ -112,7 +109,7 @@ def test_it_begins_by_itself_once_the_robot_follows(bench: Bench) -> None:
         ({"file": "wave", "overrides": ["mocap.scale=-1"]}, "mocap.scale"),
     ],
 )
-def test_what_cannot_be_played_is_told_and_fails_the_transition(
+def test_an_unplayable_file_fails_the_transition_with_the_reason(
     bench: Bench, parameters: dict[str, object], reason: str
 ) -> None:
     process = bench.start(MODULE, NODE, **parameters)

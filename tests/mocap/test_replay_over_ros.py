@@ -29,8 +29,6 @@ MODULES = {
     BASE: "teleop_system.modules.locomotion.locomotion_node",
     REPLAY: "teleop_system.mocap.bvh_replay_publisher",
 }
-STARTING = 60.0
-"""Time in [s] that a busy machine may take to get everything going."""
 MOCAP = ["hardware=mocap", "mocap.approach=1.0"]
 
 
@@ -43,14 +41,12 @@ def replay(bench: Bench, file: str, record: Path, speed: float, *others: str) ->
     bench.start(MODULES[REPLAY], REPLAY, autostart=False, overrides=MOCAP, **played)
     for node in (BRIDGE, ARM, *others, REPLAY):
         bench.bring_up(node)
-    bench.wait(
-        lambda: bench.value("following", ROBOT) == "true", lambda: str(bench.reports), STARTING
-    )
+    bench.wait(lambda: bench.value("following", ROBOT) == "true", lambda: bench.reports)
     state = lambda: bench.value("playback", f"teleop/{REPLAY}")  # noqa: E731 - asked twice.
     bench.wait(lambda: state() == "ready")  # The robot follows, and nothing moves yet.
     assert bench.trigger(TopicNames.START_PLAYBACK).success
     bench.wait(lambda: state() == "playing")
-    bench.wait(lambda: state() == "over", patience=STARTING)
+    bench.wait(lambda: state() == "over")
     bench.wait(record.is_file)
     assert bench.transition(REPLAY, "deactivate")
     assert bench.transition(REPLAY, "cleanup")  # Whatever was still being written now is.

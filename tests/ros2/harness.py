@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes in processes of their own, driven and watched by a test over real DDS.
+"""Nodes in separate processes, driven and observed by a test over real DDS.
 
     with Bench() as bench:
         bridge = bench.start("teleop_system.simulators.mujoco_ros2_bridge", "mujoco_bridge")
@@ -7,7 +7,7 @@
         ear = bench.listen(JointState, "/mujoco/joint_states", QoSPreset.SENSOR_DATA)
         bench.wait(lambda: ear.count > 10)
 
-The bench listens in a thread, so that times of arrival are those of arrival.
+The bench listens in a thread, so waiting does not delay the times of arrival.
 """
 
 import contextlib
@@ -38,25 +38,18 @@ from std_srvs.srv import Trigger
 from teleop_system.ros2.executor import LeanExecutor
 from teleop_system.ros2.status import ROBOT, StatusReport, from_message
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
+from tests.waiting import wait_for, work_of
 
-PATIENCE = 60.0
-"""How long to wait for anything in [s]; a loaded machine starts a process in several."""
-POLL = 0.005
-SETTLING = 0.2
-"""Time in [s] for a server to find a new client, too: before that, its answer would be lost."""
+RETRY = 1.0
+"""Pause between two questions to a server that may not know its new client yet in [s]."""
+GRACE = 20.0
+"""How long a process may take to end before it is killed in [s]."""
 RUNNER = "import importlib, sys; importlib.import_module(sys.argv.pop(1)).main()"
 TRANSITIONS = {
     "configure": Transition.TRANSITION_CONFIGURE,
     "activate": Transition.TRANSITION_ACTIVATE,
     "deactivate": Transition.TRANSITION_DEACTIVATE,
     "cleanup": Transition.TRANSITION_CLEANUP,
-}
-GOALS = {
-    "configure": "inactive",
-    "activate": "active",
-    "deactivate": "inactive",
-    "cleanup": "unconfigured",
-    "shutdown": "finalized",
 }
 SHUTDOWNS = {
     "unconfigured": Transition.TRANSITION_UNCONFIGURED_SHUTDOWN,
@@ -76,7 +69,7 @@ class NodeProcess:
 
     def __init__(self, module: str, name: str, parameters: Mapping[str, Any]) -> None:
         self.name = name
-        # Opened for appending: reading moves the place that both processes share.
+        # Opened for appending: both processes share the position, and reading moves it.
         self._output: TextIO = tempfile.TemporaryFile("a+")  # noqa: SIM115 - closed by close().
         command = [sys.executable, "-c", RUNNER, module, "--ros-args", "-r", f"__node:={name}"]
         for key, value in parameters.items():
@@ -97,7 +90,7 @@ class NodeProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether the process lives."""
+        """Whether the process runs."""
         return self._process.poll() is None
 
     def log(self) -> str:
@@ -112,27 +105,34 @@ class NodeProcess:
         return float(times.user + times.system)
 
     def kill(self) -> None:
-        """End it as a crash would: `kill -9`."""
+        """Kill it with SIGKILL, as a crash would."""
         self._process.kill()
         self._process.wait()
 
-    def interrupt(self, patience: float = PATIENCE) -> int:
+    def interrupt(self) -> int:
         """Press Ctrl-C; return the exit code."""
         if self.is_running:
             self._process.send_signal(signal.SIGINT)
-        return self._process.wait(patience)
+        wait_for(
+            lambda: not self.is_running,
+            lambda: f"{self.name} does not end:\n{self.log()}",
+            progress=lambda: work_of([self.pid]),
+            limit=GRACE,
+            patience=GRACE,
+        )
+        return self._process.wait()
 
     def close(self) -> None:
-        """End it, gently if it will."""
+        """End it; kill it if it ignores the request."""
         try:
-            self.interrupt(5.0)
-        except subprocess.TimeoutExpired:
+            self.interrupt()
+        except AssertionError:
             self.kill()
         self._output.close()
 
 
 class Ear:
-    """What came on one topic, with the time of arrival on a monotonic clock in [s]."""
+    """The messages of one topic, with their monotonic times of arrival in [s]."""
 
     def __init__(self) -> None:
         self.times: list[float] = []
@@ -144,7 +144,7 @@ class Ear:
 
     @property
     def count(self) -> int:
-        """How many messages came."""
+        """How many messages arrived."""
         return len(self.times)
 
     @property
@@ -152,29 +152,29 @@ class Ear:
         """The newest message."""
         return self.messages[-1]
 
-    def still(self) -> "Ear":
-        """Return what has come so far; more goes on coming, from another thread."""
+    def so_far(self) -> "Ear":
+        """Return a copy of what has arrived so far; another thread adds to the original."""
         copy = Ear()
         copy.times = self.times.copy()
         copy.messages = self.messages[: len(copy.times)]
         return copy
 
     def clear(self) -> None:
-        """Forget what came."""
+        """Forget all messages."""
         self.times.clear()
         self.messages.clear()
 
     def rate(self) -> float:
-        """Return the mean rate in [Hz] of what came."""
+        """Return the mean rate of arrival in [Hz]."""
         span = self.times[-1] - self.times[0] if self.count > 1 else 0.0
         return (self.count - 1) / span if span else 0.0
 
 
 class Bench:
-    """A node of the test's, and the processes it started; all end with it.
+    """The test's own node and the processes that it started; all end with it.
 
     Args:
-        prefix: Topic prefix of the nodes that are watched.
+        prefix: Topic prefix of the nodes under test.
     """
 
     def __init__(self, prefix: str = "") -> None:
@@ -185,7 +185,7 @@ class Bench:
         self.reported_at: dict[str, float] = {}
 
     def __enter__(self) -> "Bench":
-        gc.collect()  # Nodes of earlier tests stay in the graph as long as Python keeps them.
+        gc.collect()  # A node of an earlier test stays in the graph until Python frees it.
         self._context = rclpy.Context()
         rclpy.init(context=self._context)
         name = f"{self._prefix}_bench" if self._prefix else "bench"
@@ -208,23 +208,22 @@ class Bench:
         self.node.destroy_node()
 
     def topic(self, name: str) -> str:
-        """Return a name below the prefix."""
+        """Return a topic name with the prefix."""
         return TopicNames.with_prefix(name, self._prefix)
 
     def start(self, module: str, name: str, **parameters: Any) -> NodeProcess:
-        """Start a node, and wait until its lifecycle can be driven."""
+        """Start a node, and wait until its lifecycle services answer."""
         if self._prefix:
             parameters.setdefault("topic_prefix", self._prefix)
         process = NodeProcess(module, name, parameters)
         self._processes.append(process)
-        client = self._client(GetState, f"/{name}/get_state")
-        self._client(ChangeState, f"/{name}/change_state")
+        client = self._client(ChangeState, f"/{name}/change_state")
         self.wait(
             lambda: client.service_is_ready() or not process.is_running,
             lambda: f"{name} did not start:\n{process.log()}",
         )
         assert process.is_running, process.log()
-        time.sleep(SETTLING)
+        self._wait_until_known(process)
         return process
 
     def bring_up(self, name: str) -> None:
@@ -233,32 +232,28 @@ class Bench:
             assert self.transition(name, transition), f"{name} would not {transition}"
 
     def transition(self, name: str, transition: str) -> bool:
-        """Drive a lifecycle by "configure", …, "shutdown"; tell whether it went there."""
+        """Request a lifecycle transition by name; return whether it succeeded."""
         number = TRANSITIONS.get(transition) or SHUTDOWNS[self.state(name)]
         request = ChangeState.Request(transition=Transition(id=number))
-        try:
-            return bool(self.call(ChangeState, f"/{name}/change_state", request).success)
-        except AssertionError:
-            # On a busy machine DDS may lose an answer to a client it has only just met.
-            return self.state(name) == GOALS[transition]
+        return bool(self.call(ChangeState, f"/{name}/change_state", request).success)
 
     def state(self, name: str) -> str:
         """Return the lifecycle state of a node."""
         return str(self.call(GetState, f"/{name}/get_state").current_state.label)
 
-    def call(self, kind: Any, name: str, request: Any = None, patience: float = PATIENCE) -> Any:
+    def call(self, kind: Any, name: str, request: Any = None) -> Any:
         """Call a service and return its response."""
         is_new = name not in self._clients
         client = self._client(kind, name)
-        self.wait(client.service_is_ready, f"nobody serves {name}")
+        self.wait(client.service_is_ready, f"no server offers {name}")
         if is_new:
-            time.sleep(SETTLING)
+            self.wait_until_known()
         future = client.call_async(request if request is not None else kind.Request())
-        self.wait(future.done, f"{name} does not answer", patience)
+        self.wait(future.done, f"{name} does not answer")
         return future.result()
 
     def trigger(self, name: str) -> Any:
-        """Call a `std_srvs/Trigger` service below the prefix."""
+        """Call a `std_srvs/Trigger` service with the prefix."""
         return self.call(Trigger, self.topic(name))
 
     def set_parameter(self, node: str, name: str, value: Any) -> Any:
@@ -277,50 +272,85 @@ class Bench:
     def listen(
         self, kind: Any, name: str, preset: QoSPreset = QoSPreset.SENSOR_DATA, *, raw: bool = False
     ) -> Ear:
-        """Return what comes on a topic below the prefix from now on."""
+        """Return an ear that collects the messages of a topic from now on."""
         ear = Ear()
         profile = get_qos_profile(preset)
         self.node.create_subscription(kind, self.topic(name), ear, profile, raw=raw)
         return ear
 
     def publisher(self, kind: Any, name: str, preset: QoSPreset = QoSPreset.COMMAND) -> Any:
-        """Return a publisher on a topic below the prefix."""
+        """Return a publisher on a topic with the prefix."""
         return self.node.create_publisher(kind, self.topic(name), get_qos_profile(preset))
 
     def wait(
         self,
-        condition: Callable[[], Any],
-        what: str | Callable[[], str] = "it did not happen",
-        patience: float = PATIENCE,
+        condition: Callable[[], object],
+        what: str | Callable[[], object] = "the condition never became true",
+        within: float | None = None,
     ) -> None:
-        """Wait until something is so, and fail with `what` where it never is."""
-        end = time.monotonic() + patience
-        while not condition():
-            if time.monotonic() > end:
-                raise AssertionError(what if isinstance(what, str) else what())
-            time.sleep(POLL)
+        """Wait until `condition()` is true, for as long as the started processes make progress.
+
+        Args:
+            condition: What to wait for.
+            what: Message of the failure, or a function that returns it.
+            within: Strict limit in [s], for what has a deadline.
+        """
+        if within is None:
+            wait_for(condition, what, progress=self._progress)
+        else:
+            wait_for(condition, what, patience=within)
+
+    def wait_until_known(self) -> None:
+        """Wait until every started process has discovered all our clients."""
+        for process in self._processes:
+            self._wait_until_known(process)
 
     def value(self, key: str, name: str = ROBOT) -> str:
-        """Return a value of the newest report of a node; empty where there is none."""
+        """Return a value of the newest report of a node; "" without a report."""
         report = self.reports.get(name)
         return report.values.get(key, "") if report is not None else ""
 
     def causes(self, name: str = ROBOT) -> str:
-        """Return all causes of the newest report of a node, one a line."""
+        """Return all causes of the newest report of a node, one per line."""
         report = self.reports.get(name)
         return "\n".join(report.causes) if report is not None else ""
 
-    def wait_for_state(self, state: str, patience: float = PATIENCE) -> None:
-        """Wait until the robot's engagement is in a state."""
+    def wait_for_state(self, state: str) -> None:
+        """Wait until the robot's engagement reaches a state."""
         self.wait(
             lambda: self.value("state") == state,
             lambda: f"never {state}: {self.reports.get(ROBOT)}",
-            patience,
         )
 
     def repeat(self, rate: float, send: Callable[[], None]) -> "Repeater":
-        """Return a context in which `send` is called at a rate in [Hz], in a thread."""
+        """Return a context in which a thread calls `send` at a rate in [Hz]."""
         return Repeater(rate, send)
+
+    def _progress(self) -> object:
+        running = [process.pid for process in self._processes if process.is_running]
+        return work_of(running), len(self.reports)
+
+    def _wait_until_known(self, process: NodeProcess) -> None:
+        """Wait until a process has discovered all our clients: earlier answers would be lost.
+
+        DDS announces endpoints in order, so a process that answers the newest client knows the
+        older ones as well.
+        """
+        if not process.is_running:
+            return
+        client = self.node.create_client(GetState, f"/{process.name}/get_state")
+        futures: list[Any] = []
+        due = 0.0
+
+        def is_answered() -> bool:
+            nonlocal due
+            if client.service_is_ready() and time.monotonic() > due:
+                futures.append(client.call_async(GetState.Request()))
+                due = time.monotonic() + RETRY
+            return not process.is_running or any(future.done() for future in futures)
+
+        self.wait(is_answered, lambda: f"{process.name} does not answer:\n{process.log()}")
+        self.node.destroy_client(client)
 
     def _client(self, kind: Any, name: str) -> Any:
         if name not in self._clients:
@@ -338,7 +368,7 @@ class Bench:
 
 
 class Repeater:
-    """Calls something again and again, in a thread, while its block runs."""
+    """Calls a function at a fixed rate, in a thread, while its block runs."""
 
     def __init__(self, rate: float, send: Callable[[], None]) -> None:
         self._period = 1.0 / rate

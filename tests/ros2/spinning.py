@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A configured node of the test's own, spun in a thread, for adapters to live on."""
+"""An active node of the test's own that a thread spins; adapters are tested on it."""
 
 import contextlib
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import rclpy
 from rclpy.executors import ExternalShutdownException, ShutdownException
 
 from teleop_system.ros2.executor import LeanExecutor
 from teleop_system.ros2.teleop_node import TeleopNode
-
-PATIENCE = 10.0
 
 
 @contextlib.contextmanager
@@ -38,11 +35,3 @@ def spinning(name: str = "adapters") -> Iterator[TeleopNode]:
         context.try_shutdown()
         thread.join(5.0)
         node.destroy_node()
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    """Wait until something is so."""
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "it never happened"
-        time.sleep(0.01)

@@ -38,7 +38,6 @@ def test_every_picture_arrives_whole() -> None:
             bench.wait(
                 lambda expected=number: number_of(color) == number_of(depth) == expected,
                 lambda: f"came: colour {number_of(color)}, depth {number_of(depth)}",
-                patience=20.0,
             )
 
 

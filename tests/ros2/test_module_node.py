@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A controller as a node in a process of its own, with a robot and an operator stood in for."""
+"""A controller as a node in its own process, with a fake robot and a fake operator."""
 
 import math
 import time
@@ -18,8 +18,9 @@ from teleop_system.interfaces import TrackerRole
 from teleop_system.robots.urdf import read_urdf
 from teleop_system.robots.urdf_kinematics import link_poses
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
-from tests.ros2.harness import PATIENCE, Bench, Ear, NodeProcess, Repeater
+from tests.ros2.harness import Bench, Ear, NodeProcess, Repeater
 from tests.ros2.stand_ins import StandInOperator, StandInRobot
+from tests.waiting import stays, wait_for, wait_until_constant
 
 Array = NDArray[np.float64]
 
@@ -27,7 +28,7 @@ ARM = "arm_teleop_node"
 REPORT = f"teleop/{ARM}"
 MODULE = "teleop_system.modules.arm_teleop.arm_teleop_node"
 QUIET = 0.4
-"""Time in [s] in which a node that has stopped must send nothing."""
+"""A node that has stopped sends nothing for this time in [s]."""
 
 
 class Stage:
@@ -45,8 +46,8 @@ class Stage:
 
         self.torso = self.commands(TopicNames.TORSO_CMD)
 
-    def place(self, chain: str) -> Array:
-        """Return where the newest commands put the end effector of a chain."""
+    def position(self, chain: str) -> Array:
+        """Return the position [m] of a chain's end effector under the newest commands."""
         pose = dict(self.robot.robot.pose(self.robot.robot.initial_pose))
         for ear in (self.torso, self.left, self.right):
             pose |= dict(zip(ear.last.name, ear.last.position, strict=True))
@@ -54,21 +55,23 @@ class Stage:
         return link_poses(self._urdf, pose)[link][0][:3, 3]
 
     def wait_until_still(self, chain: str) -> None:
-        """Wait until an end effector has moved less than a millimetre in a fifth of a second."""
-        until = time.monotonic() + PATIENCE
-        before = self.place(chain)
-        while time.monotonic() < until:
-            time.sleep(0.2)
-            before, last = self.place(chain), before
-            if np.linalg.norm(before - last) < 0.001:
-                return
-        raise AssertionError(f"{chain} never comes to rest")
+        """Wait until an end effector moves less than 1 mm in 0.2 s."""
+        rest, since = self.position(chain), time.monotonic()
+
+        def is_still() -> bool:
+            nonlocal rest, since
+            current = self.position(chain)
+            if np.linalg.norm(current - rest) >= 0.001:
+                rest, since = current, time.monotonic()
+            return time.monotonic() > since + 0.2
+
+        wait_for(is_still, f"{chain} never comes to rest")
 
     def commands(self, topic: str) -> Ear:
         return self.bench.listen(JointState, topic, QoSPreset.COMMAND)
 
     def restore(self) -> None:
-        """Bring everything back to where the operator could take over."""
+        """Return to the state in which the operator can engage."""
         self.operator.lost.clear()
         self.operator.spoil.clear()
         self.robot.is_silent = False
@@ -80,10 +83,10 @@ class Stage:
             if self.bench.state(ARM) in states:
                 assert self.bench.transition(ARM, transition)
         self.wait_for("inputs", "fresh")
-        self.bench.wait(lambda: self.is_quiet(0.1))
+        self.wait_until_quiet()
 
     def follow(self) -> None:
-        """Let the robot follow, and wait until it is commanded."""
+        """Let the robot follow, and wait for its commands."""
         self.robot.follow()
         before = self.right.count
         self.bench.wait(lambda: self.right.count > before + 10, self.node.log)
@@ -94,10 +97,9 @@ class Stage:
             lambda: f"{key} is never {value}: {self.bench.reports.get(REPORT)}",
         )
 
-    def is_quiet(self, span: float = QUIET) -> bool:
-        before = self.right.count
-        time.sleep(span)
-        return self.right.count == before
+    def wait_until_quiet(self, within: float = 2.0) -> None:
+        """Wait until no more commands arrive."""
+        wait_until_constant(lambda: self.right.count, QUIET, within=within)
 
 
 @pytest.fixture(scope="module")
@@ -117,13 +119,13 @@ def stage(staged: Stage) -> Stage:
 
 
 def test_commands_come_only_while_the_robot_follows(stage: Stage) -> None:
-    assert stage.is_quiet()
+    before = stage.right.count
+    assert stays(lambda: stage.right.count == before, QUIET)
     stage.follow()
     stage.wait_for("following", "true")
     assert stage.bench.value("robot", REPORT) == "engaged"
     stage.robot.release()
-    stage.bench.wait(lambda: stage.is_quiet(0.1))
-    assert stage.is_quiet()
+    stage.wait_until_quiet()
 
 
 def test_commands_name_their_joints_and_carry_the_operator_s_time(stage: Stage) -> None:
@@ -145,9 +147,8 @@ def test_the_first_command_is_where_the_robot_is(stage: Stage) -> None:
     assert max(abs(a - b) for a, b in zip(first, start, strict=True)) <= 0.002
 
 
-def test_rate_and_latency_are_told(stage: Stage) -> None:
+def test_rate_and_latency_are_reported(stage: Stage) -> None:
     stage.follow()
-    time.sleep(1.0)
     stage.bench.wait(lambda: float(stage.bench.value("rate", REPORT)) > 80.0)
     assert 0.0 < float(stage.bench.value("latency_p50_ms", REPORT)) < 50.0
     assert float(stage.bench.value("compute_p99_ms", REPORT)) > 0.0
@@ -157,26 +158,26 @@ def test_a_robot_that_falls_silent_is_no_longer_commanded(stage: Stage) -> None:
     stage.follow()
     stage.robot.is_silent = True
     began = time.monotonic()
-    stage.bench.wait(lambda: stage.is_quiet(0.2), patience=5.0)
-    # Its positions count for half a second; its word for one.
+    stage.wait_until_quiet(within=5.0)
+    # Its positions are used for half a second, its status for one.
     assert stage.right.times[-1] - began < 1.0
     stage.bench.wait(lambda: stage.bench.value("robot", REPORT) == "silent")
 
 
 @pytest.mark.parametrize(
-    ("way", "back"),
+    ("leave", "back"),
     [
         (("deactivate",), ("activate",)),
         (("deactivate", "cleanup"), ("configure", "activate")),
     ],
 )
-def test_every_way_out_of_active_stops_the_output(
-    stage: Stage, way: tuple[str, ...], back: tuple[str, ...]
+def test_leaving_active_stops_the_output(
+    stage: Stage, leave: tuple[str, ...], back: tuple[str, ...]
 ) -> None:
     stage.follow()
-    for transition in way:
+    for transition in leave:
         assert stage.bench.transition(ARM, transition)
-        assert stage.is_quiet()
+        stage.wait_until_quiet()
     for transition in back:
         assert stage.bench.transition(ARM, transition)
     stage.follow()
@@ -187,12 +188,12 @@ def test_a_tracker_that_falls_silent_stops_its_own_arm_only(stage: Stage) -> Non
     stage.operator.lost = {TrackerRole.LEFT_HAND}
     stage.wait_for("inputs", "stale: left_hand")
     stage.bench.wait(lambda: "stale: left_hand" in stage.bench.causes(REPORT))
-    # The other hand goes on, while the left one keeps its place once its motion has run out,
-    # even where its joints make up for a torso that helps the right one.
+    # The right hand still moves, while the left one keeps its position once it has stopped,
+    # although its joints compensate the torso that helps the right one.
     stage.wait_until_still("left_arm")
-    held, begin = stage.place("left_arm"), stage.place("right_arm")
-    stage.bench.wait(lambda: np.linalg.norm(stage.place("right_arm") - begin) > 0.02)
-    assert np.linalg.norm(stage.place("left_arm") - held) < 0.005
+    held, begin = stage.position("left_arm"), stage.position("right_arm")
+    stage.bench.wait(lambda: np.linalg.norm(stage.position("right_arm") - begin) > 0.02)
+    assert np.linalg.norm(stage.position("left_arm") - held) < 0.005
     stage.operator.lost.clear()
     stage.wait_for("inputs", "fresh")
     stage.bench.wait(lambda: "left_hand" not in stage.bench.causes(REPORT))
@@ -214,7 +215,7 @@ def all_zero(values: list[float]) -> list[float]:
     ("spoil", "rule"),
     [(with_nan, "non_finite"), (not_unit, "non_unit"), (all_zero, "non_unit")],
 )
-def test_a_pose_that_is_none_is_told_and_not_followed(
+def test_an_invalid_pose_is_reported_and_not_followed(
     stage: Stage, spoil: Callable[[list[float]], list[float]], rule: str
 ) -> None:
     stage.follow()
@@ -230,7 +231,7 @@ def test_a_pose_that_is_none_is_told_and_not_followed(
     stage.bench.wait(lambda: rule not in stage.bench.causes(REPORT))
 
 
-def test_bytes_that_are_no_pose_are_left_out(stage: Stage) -> None:
+def test_malformed_messages_are_ignored(stage: Stage) -> None:
     stage.follow()
     rival = stage.bench.publisher(PoseStamped, TopicNames.LEFT_TRACKER, QoSPreset.SENSOR_DATA)
     with Repeater(100.0, lambda: rival.publish(b"\x00\x01\x00\x00\x07\x00\x00\x00")):

@@ -12,10 +12,9 @@ from teleop_system.interfaces import ICameraStream
 from teleop_system.modules.camera.rgbd_streaming import RGBDStreamClient, StreamingConfig
 from teleop_system.modules.camera.ros2_rgbd_subscriber import ROS2RGBDSubscriber
 from teleop_system.testing import CameraStreamSuite
-from tests.modules.camera.streaming.scenes import scene, wait_for
+from tests.modules.camera.streaming.scenes import scene
 from tests.ros2.camera_robot import free_port, running, running_robot
-
-PATIENCE = 60.0
+from tests.waiting import wait_for
 
 
 @pytest.fixture(scope="class")
@@ -77,7 +76,7 @@ def test_turning_the_head_at_a_client_turns_the_robot_and_the_picture() -> None:
     with running_robot(), running(*script):
         client = RGBDStreamClient(StreamingConfig(port=port))
         client.start()
-        assert wait_for(client.is_connected, PATIENCE)
+        wait_for(client.is_connected)
         before = _box(client)
         goal = pytest.approx((0.3, -0.1), abs=0.01)
 
@@ -85,9 +84,9 @@ def test_turning_the_head_at_a_client_turns_the_robot_and_the_picture() -> None:
             client.set_orientation(0.3, -0.1)
             return client.get_orientation() == goal
 
-        assert wait_for(has_turned, PATIENCE)
-        assert wait_for(lambda: _box(client) - before > 20.0, PATIENCE)
-        assert wait_for(lambda: abs(_pan(client) - 0.3) < 0.03, PATIENCE)
+        wait_for(has_turned)
+        wait_for(lambda: _box(client) - before > 20.0)
+        wait_for(lambda: abs(_pan(client) - 0.3) < 0.03)
         client.shutdown()
 
 

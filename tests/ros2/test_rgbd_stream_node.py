@@ -9,13 +9,13 @@ import pytest
 
 from teleop_system.modules.camera.rgbd_streaming import RGBDStreamClient, StreamingConfig
 from teleop_system.utils.ros2_helpers import TopicNames
-from tests.modules.camera.streaming.scenes import scene, wait_for
+from tests.modules.camera.streaming.scenes import scene
 from tests.ros2.camera_robot import free_port, running_robot
 from tests.ros2.harness import Bench
+from tests.waiting import wait_for
 
 NODE = "rgbd_stream_node"
 MODULE = "teleop_system.modules.camera.rgbd_stream_node"
-PATIENCE = 60.0
 
 
 @pytest.fixture
@@ -37,19 +37,19 @@ def test_clients_see_and_turn_the_robot_s_head_while_the_node_is_active(bench: B
         client = RGBDStreamClient(StreamingConfig(port=port))
         client.start()
         try:
-            assert wait_for(client.is_connected, PATIENCE)
+            wait_for(client.is_connected)
             assert client.get_rgbd().rgb.shape == scene().rgb.shape
             bench.wait(lambda: bench.value("clients", f"teleop/{NODE}") == "1", "no report of it")
             reached = pytest.approx((0.3, -0.1), abs=0.01)
             with bench.repeat(30.0, lambda: client.set_orientation(0.3, -0.1)):
-                assert wait_for(lambda: client.get_orientation() == reached, PATIENCE)
-            assert wait_for(lambda: abs(pan_in_picture(client) - 0.3) < 0.03, PATIENCE)
+                wait_for(lambda: client.get_orientation() == reached)
+            wait_for(lambda: abs(pan_in_picture(client) - 0.3) < 0.03)
             assert bench.transition(NODE, "deactivate")
-            assert wait_for(lambda: not client.is_connected(), PATIENCE)
+            wait_for(lambda: not client.is_connected())
             assert not is_served(port)
             bench.wait(lambda: not bench.node.count_subscribers(color), "it still listens")
             assert bench.transition(NODE, "activate"), "it can be used again"
-            assert wait_for(client.is_connected, PATIENCE)
+            wait_for(client.is_connected)
         finally:
             client.shutdown()
 

@@ -28,9 +28,8 @@ from teleop_system.ros2.status import (
 )
 from teleop_system.ros2.teleop_node import TeleopNode
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
-from tests.stacks.supervisor.stacks_of_samples import wait_until
+from tests.waiting import wait_for
 
-PATIENCE = 10.0
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 
 
@@ -105,10 +104,11 @@ class Ear:
         return self.count - before
 
     def wait(self, condition: Callable[[], bool]) -> None:
-        end = time.monotonic() + PATIENCE
-        while not condition():
-            assert time.monotonic() < end, "it never happened"
+        def is_done() -> bool:
             self._executor.spin_once(0.02)
+            return condition()
+
+        wait_for(is_done)
 
 
 def test_only_an_active_node_publishes(run: Callable[..., Counter]) -> None:
@@ -226,10 +226,10 @@ def test_a_destroyed_node_leaves_the_graph_at_once(run: Callable[..., Counter]) 
         stack.callback(context.try_shutdown)
         watcher = Node("watcher", context=context)
         stack.callback(watcher.destroy_node)
-        wait_until(lambda: "leaving" in watcher.get_node_names(), PATIENCE)
+        wait_for(lambda: "leaving" in watcher.get_node_names())
         assert node.trigger_configure() == SUCCESS
         node.destroy_node()
-        wait_until(lambda: "leaving" not in watcher.get_node_names(), PATIENCE)
+        wait_for(lambda: "leaving" not in watcher.get_node_names())
 
 
 def test_a_status_that_is_none_does_not_end_who_listens(run: Callable[..., Counter]) -> None:
@@ -242,7 +242,7 @@ def test_a_status_that_is_none_does_not_end_who_listens(run: Callable[..., Count
     good = serialize_message(to_message([StatusReport("teleop/robot")], Time()))
     executor = LeanExecutor()
     executor.add_node(node)
-    wait_until(lambda: sender.get_subscription_count() > 0, PATIENCE)
+    wait_for(lambda: sender.get_subscription_count() > 0)
     no_name = good.replace(b"rob", b"\xff\xfe\xfd")
     for data in (b"\x00\x01\x00\x00teleop/" + b"\xff" * 40, good[:-9], no_name):
         sender.publish(data)
@@ -254,6 +254,6 @@ def test_a_status_that_is_none_does_not_end_who_listens(run: Callable[..., Count
 
     assert not is_heard()
     sender.publish(good)
-    wait_until(is_heard, PATIENCE)
+    wait_for(is_heard)
     executor.shutdown()
     node.destroy_subscription(listener.subscription)

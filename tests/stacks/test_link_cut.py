@@ -19,13 +19,14 @@ from typing import Any
 
 import pytest
 
-from tests.stacks.supervisor.stacks_of_samples import wait_until
+from tests.waiting import wait_for, work_of
 
 ROOT = Path(__file__).resolve().parents[2]
 ROBOT, OPERATOR = "teleop_robot", "teleop_operator"
 ADDRESSES = {ROBOT: "10.213.7.1", OPERATOR: "10.213.7.2"}
 LINKS = {ROBOT: "teleop_r0", OPERATOR: "teleop_o0"}
-PATIENCE = 120.0
+SETTLED = 4.0
+"""Time after which the robot follows as before the cut in [s]."""
 STANDSTILL = 1e-5
 """Motion of a joint from one sample to the next that counts as none in [rad]."""
 
@@ -88,7 +89,11 @@ class Machine:
         return self.output
 
     def wait_for(self, pattern: str, count: int = 1) -> None:
-        wait_until(lambda: len(re.findall(pattern, self.read())) >= count, PATIENCE, self.read)
+        wait_for(
+            lambda: len(re.findall(pattern, self.read())) >= count,
+            self.read,
+            progress=lambda: (len(self.output), work_of([self._process.pid])),
+        )
 
     def close(self) -> None:
         if self._process.poll() is None:
@@ -99,6 +104,11 @@ class Machine:
 def records(probe: Machine) -> list[dict[str, Any]]:
     lines = probe.read().splitlines()
     return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}")]
+
+
+def has_moved(probe: Machine, since: float) -> bool:
+    """Return whether a joint moved later than a monotonic time in [s]."""
+    return any(row.get("step", 0.0) > STANDSTILL and row["time"] > since for row in records(probe))
 
 
 def last_motion(rows: list[dict[str, Any]], begin: float, end: float) -> float:
@@ -134,22 +144,18 @@ def test_a_cut_link_holds_the_robot_and_a_restored_one_lets_it_follow_again(
         parts.append(probe)
         operator.wait_for("all 7 nodes up")
         robot.wait_for("engaged: the operator took control")
-        time.sleep(3.0)
+        wait_for(lambda: has_moved(probe, since=0.0), probe.read)
         for length in (1.0, 6.0):
             before = robot.read().count("engaged: the operator took control")
             ip("-n", ROBOT, "link", "set", LINKS[ROBOT], "down")
             cut = time.monotonic()
-            time.sleep(length)
+            time.sleep(length)  # How long the link is cut is what this test varies.
             ip("-n", ROBOT, "link", "set", LINKS[ROBOT], "up")
             restored = time.monotonic()
             if length > 2.0:  # Control was given up meanwhile, and is taken again.
                 robot.wait_for("engaged: the operator took control", before + 1)
-            wait_until(
-                lambda now=restored: any(
-                    row.get("step", 0.0) > STANDSTILL and row["time"] > now
-                    for row in records(probe)
-                ),
-                PATIENCE,
+            wait_for(
+                lambda now=restored: has_moved(probe, since=now),
                 lambda: f"{probe.read()[-2000:]}\n{robot.read()}",
             )
             rows = records(probe)
@@ -170,7 +176,8 @@ def test_a_cut_link_holds_the_robot_and_a_restored_one_lets_it_follow_again(
             )
             assert stopped < min(length, 1.0)
             assert fastest < 4.0
-            time.sleep(4.0)
+            settled = resumed + SETTLED
+            wait_for(lambda since=settled: has_moved(probe, since), probe.read)
     finally:
         for part in reversed(parts):
             part.close()

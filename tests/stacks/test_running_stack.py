@@ -21,18 +21,10 @@ from teleop_system.stacks.plan import make_plan
 from teleop_system.stacks.topic_table import SERVICES, TOPICS
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
 from tests.ros2.harness import Bench, Ear
-from tests.stacks.supervisor.stacks_of_samples import (
-    children_of,
-    command_of,
-    is_running,
-    wait_until,
-)
+from tests.stacks.supervisor.stacks_of_samples import children_of, command_of, is_running
+from tests.waiting import wait_for, work_of
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 90.0
-"""How long to wait for a stack in [s]; other tests load the machine."""
-DISCOVERY = 30.0
-"""How long a node may take to know all others in [s]."""
 FASTEST = 4.0
 """No joint of the robot is allowed to move faster in [rad/s]."""
 ARMS, HANDS, HEAD = "_arm_|torso_", "gripper|finger|dg5f", "head_"
@@ -50,7 +42,7 @@ ROLLS = ("locomotion_node", "dummy_tracker_pub")
 STILL, STANDSTILL, PAUSE = 1e-5, 5e-3, 0.25
 """A joint that moves by less in a cycle [rad], a base that is slower [m/s], for so long [s]."""
 LONGEST_STOP, FARTHEST_STOP = 0.8, 0.5
-"""Within this time in [s] and way in [rad] everything stands that a killed node had moved."""
+"""Joints that a killed node moved stop within this time in [s] and distance in [rad]."""
 NODE_NAMES = [node.kind.executable for node in make_plan(STACKS["teleop_sim_full"]).nodes]
 
 
@@ -78,8 +70,12 @@ class LaunchedStack:
             ended = self.process.poll() is not None
             return len(re.findall(pattern, self.read())) >= count or ended
 
-        wait_until(is_over, PATIENCE, self.read)
+        wait_for(is_over, self.read, progress=self.progress)
         assert len(re.findall(pattern, self.output)) >= count, f"it ended: {self.output}"
+
+    def progress(self) -> object:
+        """Return a value that changes as long as the stack does anything."""
+        return len(self.output), work_of([self.process.pid])
 
     def children(self) -> dict[str, int]:
         pids = children_of(self.process.pid)
@@ -90,7 +86,7 @@ class LaunchedStack:
         """Press Ctrl-C; return the exit code and how long the end took in [s]."""
         began = time.monotonic()
         self.process.send_signal(signal.SIGINT)
-        wait_until(lambda: self.process.poll() is not None, PATIENCE, self.read)
+        wait_for(lambda: self.process.poll() is not None, self.read, progress=self.progress)
         self.read()
         return self.process.returncode, time.monotonic() - began
 
@@ -134,7 +130,7 @@ def positions(ear: Ear) -> Any:
 
 def test_the_robot_follows_its_operator(bench: Bench) -> None:
     ear = hear(bench, TopicNames.JOINT_STATES)
-    bench.wait(lambda: is_following(bench), patience=PATIENCE)
+    bench.wait(lambda: is_following(bench))
 
     def arms_have_moved() -> bool:
         if ear.count < 50:
@@ -142,7 +138,7 @@ def test_the_robot_follows_its_operator(bench: Bench) -> None:
         arms = [index for index, name in enumerate(ear.last.name) if "_arm_" in name]
         return bool(np.ptp(positions(ear)[:, arms], axis=0).max() > 0.03)
 
-    bench.wait(arms_have_moved, patience=PATIENCE)
+    bench.wait(arms_have_moved)
     assert len(ear.last.name) == len(ear.last.position) == len(set(ear.last.name))
 
 
@@ -190,11 +186,10 @@ def differences_at(topic: str, expected: set[str], infos: Any, profile: Any) -> 
 
 @pytest.mark.parametrize("row", TOPICS, ids=lambda row: row.name)
 def test_a_topic_is_as_the_table_says(bench: Bench, row: Any) -> None:
-    # Whoever has only just joined the graph hears of the others one by one.
+    # A node that has just joined the graph discovers the others one by one.
     bench.wait(
         lambda: not differences(bench.node, row),
         lambda: "; ".join(differences(bench.node, row)),
-        DISCOVERY,
     )
 
 
@@ -214,36 +209,36 @@ def test_services_are_as_the_table_says(bench: Bench) -> None:
             )
         ]
 
-    bench.wait(lambda: not missing(), lambda: str(missing()), DISCOVERY)
+    bench.wait(lambda: not missing(), missing)
 
 
 @pytest.mark.parametrize("name", NODE_NAMES)
 def test_a_node_that_is_killed_comes_back_and_the_robot_follows_again(
     stack: LaunchedStack, bench: Bench, name: str, record_property: Callable[[str, object], None]
 ) -> None:
-    bench.wait(lambda: is_following(bench), patience=PATIENCE)
+    bench.wait(lambda: is_following(bench))
     ear = hear(bench, TopicNames.JOINT_TARGETS)
     rolls = bench.listen(Odometry, TopicNames.BASE_ODOM, QoSPreset.SENSOR_DATA)
-    bench.wait(lambda: min(ear.count, rolls.count) > 20, patience=PATIENCE)
+    bench.wait(lambda: min(ear.count, rolls.count) > 20)
     before = stack.read().count(f"{name} is active again")
     os.kill(stack.children()[name], signal.SIGKILL)
     killed = time.time()
     stack.wait_for(f"{name} is active again", before + 1)
-    bench.wait(lambda: is_following(bench), patience=PATIENCE)
+    bench.wait(lambda: is_following(bench))
     moved = ear.count + 100
-    bench.wait(lambda: ear.count > moved, patience=PATIENCE)
+    bench.wait(lambda: ear.count > moved)
     if name == "mujoco_bridge":
         return  # A simulation that starts anew starts where it always does.
-    ear, rolls = ear.still(), rolls.still()
+    ear, rolls = ear.so_far(), rolls.so_far()
     steps = np.abs(np.diff(positions(ear), axis=0)).max(axis=1)
     spans = np.maximum(np.diff(stamps(ear)), 0.01)
     assert (steps <= FASTEST * spans).all(), f"a jump of {steps.max()} rad"
     if name in MOVES:
         columns = [i for i, joint in enumerate(ear.last.name) if re.search(MOVES[name], joint)]
-        took, way = stop_of(positions(ear)[:, columns], stamps(ear) - killed)
+        took, distance = stop_of(positions(ear)[:, columns], stamps(ear) - killed)
         record_property("stop [s]", round(took, 3))
-        record_property("way [rad]", round(way, 4))
-        assert took < LONGEST_STOP and way < FARTHEST_STOP
+        record_property("distance [rad]", round(distance, 4))
+        assert took < LONGEST_STOP and distance < FARTHEST_STOP
     if name in ROLLS:
         speeds = np.array([abs(message.twist.twist.linear.x) for message in rolls.messages])
         rolling = (stamps(rolls) - killed)[speeds > STANDSTILL]
@@ -288,7 +283,7 @@ def test_a_stack_in_one_process_follows_too() -> None:
     assert "Traceback" not in launched.output
 
 
-def test_ctrl_c_ends_everything_in_time_and_in_silence(stack: LaunchedStack) -> None:
+def test_ctrl_c_ends_everything_in_time_and_without_complaint(stack: LaunchedStack) -> None:
     children = stack.children()
     code, took = stack.interrupt()
     assert code == 0

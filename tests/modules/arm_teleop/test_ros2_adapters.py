@@ -17,7 +17,8 @@ from teleop_system.ros2.cdr import StampedCodec
 from teleop_system.ros2.teleop_node import TeleopNode
 from teleop_system.simulators.simulated_tracker import SimulatedTracker
 from teleop_system.testing import MasterTrackerSuite
-from tests.ros2.spinning import spinning, wait_for
+from tests.ros2.spinning import spinning
+from tests.waiting import wait_for
 
 POSE = StampedCodec(StampedCodec.POSE)
 

@@ -18,7 +18,8 @@ from teleop_system.ros2.teleop_node import TeleopNode
 from teleop_system.simulators.simulated_tracker import SimulatedTracker
 from teleop_system.testing import MasterTrackerSuite
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
-from tests.ros2.spinning import spinning, wait_for
+from tests.ros2.spinning import spinning
+from tests.waiting import wait_for
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,8 @@ from teleop_system.ros2.teleop_node import TeleopNode
 from teleop_system.session.signals import DERIVATIONS
 from teleop_system.simulators.simulated_hand import SimulatedHand
 from teleop_system.testing import HandInputSuite
-from tests.ros2.spinning import spinning, wait_for
+from tests.ros2.spinning import spinning
+from tests.waiting import wait_for
 
 ANGLES = tuple(0.01 * index for index in range(20))
 

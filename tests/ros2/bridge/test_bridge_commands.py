@@ -12,6 +12,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from teleop_system.utils.ros2_helpers import TopicNames
 from tests.ros2.bridge.rig import BridgeRig, decode
+from tests.waiting import stays
 
 
 def message(rig: BridgeRig, **changes: object) -> JointState:
@@ -25,8 +26,8 @@ def message(rig: BridgeRig, **changes: object) -> JointState:
 def test_the_robot_follows_once_engaged_and_not_before(bridge: BridgeRig) -> None:
     start = bridge.elbow()
     with bridge.commanding(0.2):
-        time.sleep(0.5)
-        assert abs(bridge.elbow() - start) < 0.01
+        bridge.bench.wait(lambda: bridge.bench.value("rate.right_arm"))
+        assert stays(lambda: abs(bridge.elbow() - start) < 0.01, 0.3)
         bridge.engage()
         bridge.bench.wait(lambda: abs(bridge.elbow() - start - 0.2) < 0.03)
         assert float(bridge.bench.value("rate.right_arm")) > 50.0
@@ -64,9 +65,7 @@ def test_a_bad_command_is_a_cause_and_moves_nothing(
         bridge.engage()
     before = bridge.elbow(bridge.targets)
     with bridge.bench.repeat(100.0, lambda: bridge.send_message(message(bridge, **changes))):
-        bridge.bench.wait(
-            lambda: cause in bridge.bench.causes(), lambda: bridge.bench.causes(), 5.0
-        )
+        bridge.bench.wait(lambda: cause in bridge.bench.causes(), bridge.bench.causes)
     assert abs(bridge.elbow(bridge.targets) - before) < 1e-3
     assert bridge.process.is_running
 
@@ -81,18 +80,20 @@ def test_a_command_of_another_time_moves_nothing(
         bridge.engage()
     before = bridge.elbow(bridge.targets)
     with bridge.bench.repeat(100.0, lambda: bridge.send(0.3, stamp=time.time() - age)):
-        bridge.bench.wait(lambda: cause in bridge.bench.causes(), patience=5.0)
+        bridge.bench.wait(lambda: cause in bridge.bench.causes())
     assert abs(bridge.elbow(bridge.targets) - before) < 1e-3
 
 
 def test_an_open_clutch_holds_and_a_silent_one_does_too(bridge: BridgeRig) -> None:
     clutch = bridge.bench.publisher(Bool, TopicNames.CLUTCH)
     with bridge.commanding(0.0):
+        with bridge.bench.repeat(10.0, lambda: clutch.publish(Bool(data=False))):
+            bridge.bench.wait(lambda: bridge.bench.value("clutch") == "open")
         with bridge.bench.repeat(10.0, lambda: clutch.publish(Bool(data=True))):
-            time.sleep(0.3)
+            bridge.bench.wait(lambda: bridge.bench.value("clutch") == "closed")
             bridge.engage()
             bridge.bench.wait(lambda: bridge.bench.value("following") == "true")
-        bridge.bench.wait(lambda: bridge.bench.value("following") == "false", patience=2.0)
+        bridge.bench.wait(lambda: bridge.bench.value("following") == "false", within=2.0)
         assert bridge.bench.value("clutch") == "open"
         assert bridge.bench.value("state") == "engaged"
         with bridge.bench.repeat(10.0, lambda: clutch.publish(Bool(data=True))):

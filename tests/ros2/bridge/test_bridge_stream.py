@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from teleop_system.modules.camera.rgbd_streaming import RGBDStreamClient, StreamingConfig
-from tests.modules.camera.streaming.scenes import wait_for
 from tests.ros2.bridge.rig import running_bridge
+from tests.waiting import wait_for
 
 ROOT = Path(__file__).parents[3]
-PATIENCE = 60.0
 GOAL = (0.4, 0.3)
 
 
@@ -28,14 +27,14 @@ def test_turning_the_head_at_a_client_turns_the_robot_s_head_and_the_picture() -
         client = RGBDStreamClient(StreamingConfig(port=port))
         try:
             client.start()
-            assert wait_for(client.is_connected, PATIENCE)
+            wait_for(client.is_connected)
             before = client.get_rgbd()
             with rig.bench.repeat(30.0, lambda: client.set_orientation(*GOAL)):
                 rig.engage()
                 reached = pytest.approx(GOAL, abs=0.03)
-                assert wait_for(lambda: client.get_orientation() == reached, PATIENCE)
+                wait_for(lambda: client.get_orientation() == reached)
                 # Frames that were on their way show the head on its own.
-                assert wait_for(lambda: abs(pan_in_picture(client) - GOAL[0]) < 0.03, PATIENCE)
+                wait_for(lambda: abs(pan_in_picture(client) - GOAL[0]) < 0.03)
             difference = client.get_rgbd().rgb.astype(int) - before.rgb
             assert np.abs(difference).mean() > 2.0
         finally:

@@ -14,7 +14,6 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from teleop_system.utils.ros2_helpers import TopicNames
 from tests.ros2.bridge.rig import BridgeRig
-from tests.ros2.harness import SETTLING
 
 pytest.importorskip("control_msgs")
 from control_msgs.action import FollowJointTrajectory
@@ -31,7 +30,7 @@ class Arm:
         self.rig = rig
         self.client = ActionClient(rig.bench.node, FollowJointTrajectory, ACTION)
         rig.bench.wait(self.client.server_is_ready)
-        time.sleep(SETTLING)
+        rig.bench.wait_until_known()
 
     def goal(
         self, *points: tuple[float, float], names: Sequence[str] = (), **changes: Any

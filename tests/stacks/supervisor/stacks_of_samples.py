@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks of small nodes, the supervisor that runs them, and how to look at it from outside."""
+"""Stacks of small nodes, the supervisor that runs them, and what can be observed from outside."""
 
 import os
 import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -18,10 +17,14 @@ from teleop_system.stacks.plan import StackPlan, make_plan
 from teleop_system.stacks.supervisor.display import PlainDisplay
 from teleop_system.stacks.supervisor.node_watch import SupervisionPolicy
 from teleop_system.stacks.supervisor.supervisor import RunOptions, Supervisor
+from tests.waiting import wait_for, work_of
 
 MODULE = "tests.stacks.supervisor.sample_node"
 ROOT = Path(__file__).resolve().parents[3]
-POLICY = SupervisionPolicy(backoff=0.1, max_restarts=2, interrupt=0.6, terminate=0.3)
+POLICY = SupervisionPolicy(backoff=0.1, max_restarts=2, interrupt=5.0, terminate=0.3)
+"""A busy machine may need a second to end a node."""
+SHORT_INTERRUPT = 0.6
+"""Time to end after SIGINT in [s] for nodes that will not end."""
 
 
 def sample_plan(**texts: str) -> StackPlan:
@@ -55,11 +58,14 @@ def sample_plan(**texts: str) -> StackPlan:
 
 
 def main() -> None:
-    """Run the samples: `… DURATION DISCOVERY_TIME name=value...`, 0 for until a signal comes."""
+    """Run the samples: `… DURATION DISCOVERY_TIME name=value...`; 0 runs until a signal arrives."""
     duration, discovery_time = float(sys.argv[1]) or None, float(sys.argv[2])
     texts = dict(text.split("=") for text in sys.argv[3:])
     console = Console(width=200)
-    options = RunOptions(duration=duration, policy=POLICY, discovery_time=discovery_time)
+    policy = POLICY
+    if {"stubborn", "slow"} & texts.keys():
+        policy = replace(POLICY, interrupt=SHORT_INTERRUPT)
+    options = RunOptions(duration=duration, policy=policy, discovery_time=discovery_time)
     sys.exit(Supervisor(sample_plan(**texts), PlainDisplay(console), options).run())
 
 
@@ -91,31 +97,35 @@ class Running:
         if self.process.poll() is None:
             self.process.terminate()
             try:
-                self.process.wait(10.0)
+                self.process.wait(20.0)
             except subprocess.TimeoutExpired:
                 self.process.kill()
         assert self.process.stdout is not None
         self.process.stdout.close()
 
     def read(self) -> str:
-        """Return all that it has said so far."""
+        """Return all output so far."""
         assert self.process.stdout is not None
         data = self.process.stdout.read() or b""
         self.output += data.decode(errors="replace")
         return self.output
 
-    def wait_for(self, pattern: str, timeout: float = 40.0) -> None:
-        """Wait until it has said something."""
-        wait_until(lambda: re.search(pattern, self.read()) is not None, timeout, self.read)
+    def wait_for(self, pattern: str) -> None:
+        """Wait until the output contains a pattern."""
+        wait_for(lambda: re.search(pattern, self.read()), self.read, progress=self.progress)
 
-    def end(self, timeout: float = 40.0) -> int:
-        """Wait until it ends, and return its exit code."""
-        wait_until(lambda: self.process.poll() is not None, timeout, self.read)
+    def progress(self) -> object:
+        """Return a value that changes as long as the stack does anything."""
+        return len(self.output), work_of([self.process.pid])
+
+    def end(self) -> int:
+        """Wait until the stack ends, and return its exit code."""
+        wait_for(lambda: self.process.poll() is not None, self.read, progress=self.progress)
         self.read()
         return self.process.returncode
 
     def children(self) -> dict[str, int]:
-        """Return the numbers of its nodes' processes, by name."""
+        """Return the process ids of the nodes by name."""
         found = {}
         for pid in children_of(self.process.pid):
             match = re.search(r"__node:=(\w+)", command_of(pid))
@@ -126,16 +136,6 @@ class Running:
     def signal(self, number: signal.Signals) -> None:
         """Send a signal to the supervisor."""
         self.process.send_signal(number)
-
-
-def wait_until(
-    condition: Callable[[], bool], timeout: float, context: Callable[[], object] = str
-) -> None:
-    """Wait until something is so; fail with the context where it never is."""
-    until = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < until, f"not within {timeout} s: {context()}"
-        time.sleep(0.02)
 
 
 def children_of(parent: int) -> list[int]:
@@ -153,7 +153,7 @@ def children_of(parent: int) -> list[int]:
 
 
 def command_of(pid: int) -> str:
-    """Return the command line of a process; "" where it is gone."""
+    """Return the command line of a process; "" after its end."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
     except OSError:
@@ -161,7 +161,7 @@ def command_of(pid: int) -> str:
 
 
 def is_running(pid: int) -> bool:
-    """Tell whether a process runs; one that only waits to be buried does not."""
+    """Return whether a process runs; a zombie does not."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:

@@ -16,8 +16,8 @@ from tests.stacks.supervisor.stacks_of_samples import (
     Running,
     children_of,
     is_running,
-    wait_until,
 )
+from tests.waiting import wait_for
 
 
 def test_nodes_come_up_in_order_and_a_stack_ends_by_itself() -> None:
@@ -30,7 +30,7 @@ def test_nodes_come_up_in_order_and_a_stack_ends_by_itself() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_takes_everything_down_in_time_and_in_silence(number: signal.Signals) -> None:
+def test_a_signal_ends_everything_in_time_and_without_complaint(number: signal.Signals) -> None:
     with Running() as stack:
         stack.wait_for("all 3 nodes up")
         children = stack.children()
@@ -44,9 +44,9 @@ def test_a_signal_takes_everything_down_in_time_and_in_silence(number: signal.Si
     assert "Traceback" not in stack.output and "killed" not in stack.output
 
 
-def test_a_signal_while_nodes_are_starting_is_heeded_in_silence() -> None:
+def test_a_signal_while_nodes_start_ends_them_without_complaint() -> None:
     with Running() as stack:
-        wait_until(lambda: len(stack.children()) == 3, 20.0, stack.read)
+        wait_for(lambda: len(stack.children()) == 3, stack.read, progress=stack.progress)
         children = stack.children()
         stack.signal(signal.SIGINT)
         assert stack.end() == 0
@@ -76,7 +76,7 @@ def test_a_node_that_hangs_in_configuring_does_not_hold_up_the_end() -> None:
         assert time.monotonic() - began < 3.0
 
 
-def test_a_node_that_dies_again_and_again_is_given_up_and_said_so() -> None:
+def test_a_node_that_keeps_dying_is_given_up_and_reported() -> None:
     with Running(dies="configure") as stack:
         assert stack.end() == 1
     assert stack.output.count("module_b ended with exit code 7; will be tried again") == 2
@@ -92,7 +92,7 @@ def test_a_node_that_dies_again_and_again_is_given_up_and_said_so() -> None:
         ({"faults": "configure"}, "module_b .*; will be tried again"),
     ],
 )
-def test_a_node_that_fails_to_configure_is_asked_again(texts: dict[str, str], said: str) -> None:
+def test_a_node_that_fails_to_configure_is_tried_again(texts: dict[str, str], said: str) -> None:
     with Running(duration=0.2, **texts) as stack:
         assert stack.end() == 0
     assert len(re.findall(said, stack.output)) == 1
@@ -108,7 +108,7 @@ def test_a_process_that_ignores_signals_is_killed_with_its_children() -> None:
         assert stack.end() == 0
     assert grandchildren
     assert "module_b did not end after SIGTERM and was killed" in stack.output
-    wait_until(lambda: not any(is_running(pid) for pid in (stubborn, *grandchildren)), 2.0)
+    wait_for(lambda: not any(is_running(pid) for pid in (stubborn, *grandchildren)))
 
 
 def test_nodes_die_with_a_supervisor_that_is_killed() -> None:
@@ -116,14 +116,14 @@ def test_nodes_die_with_a_supervisor_that_is_killed() -> None:
         stack.wait_for("all 3 nodes up")
         children = list(stack.children().values())
         stack.signal(signal.SIGKILL)
-        wait_until(lambda: not any(is_running(pid) for pid in children), 3.0)
+        wait_for(lambda: not any(is_running(pid) for pid in children))
     assert len(children) == 3
 
 
 def test_a_stack_that_runs_already_is_not_started_twice() -> None:
     with Running() as stack:
         stack.wait_for("all 3 nodes up")
-        # Without a look at the graph, which may take a busy machine any time.
+        # Without a look at the graph, which may take long on a busy machine.
         with Running(discovery_time=0.0) as second:
             assert second.end() not in (0, None)
         assert "/module_b, /operator_c, /robot_a runs already" in second.output
@@ -134,9 +134,9 @@ def test_a_stack_whose_node_is_somewhere_in_the_graph_is_not_started() -> None:
     command = [sys.executable, "-m", MODULE, "--ros-args", "-r", "__node:=module_b"]
     alone = subprocess.Popen(command, cwd=ROOT)
     try:
-        # As on another machine; it is found as soon as the graph tells of it.
+        # As on another machine: only the graph shows it.
         with Running(discovery_time=60.0) as stack:
-            assert stack.end(90.0) not in (0, None)
+            assert stack.end() not in (0, None)
         assert "/module_b runs already" in stack.output
     finally:
         alone.kill()

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waiting in tests: for an event, bounded by progress and not by how busy the machine is."""
+
+import time
+from collections.abc import Callable, Iterable
+
+import psutil
+
+PATIENCE = 60.0
+"""How long nothing at all may happen before a wait fails in [s]."""
+LIMIT = 300.0
+"""How long a wait may last in [s], whatever happens meanwhile."""
+POLL = 0.005
+"""Pause between two looks at the condition in [s]."""
+_LONGEST_LOOK = 0.1
+"""A look that takes longer counts as this long in [s]: this process had to wait itself."""
+_PROGRESS_PERIOD = 0.25
+"""Pause between two looks at the progress in [s]; reading processor times is not cheap."""
+_WORK = 0.2
+"""Processor time of a process that counts as progress in [s]."""
+
+
+def wait_for(
+    condition: Callable[[], object],
+    what: str | Callable[[], object] = "the condition never became true",
+    *,
+    progress: Callable[[], object] = lambda: None,
+    patience: float = PATIENCE,
+    limit: float = LIMIT,
+) -> None:
+    """Wait until `condition()` is true.
+
+    Args:
+        condition: What to wait for.
+        what: Message of the failure, or a function that returns it.
+        progress: Any value that changes as long as things move on, such as a count of messages
+            or the processor time of a process. Each change renews the patience.
+        patience: Fail after this time without progress in [s].
+        limit: Fail after this time even with progress in [s].
+
+    Raises:
+        AssertionError: There was no progress for too long.
+    """
+    elapsed = idle = 0.0
+    seen, last, due = progress(), time.monotonic(), _PROGRESS_PERIOD
+    while not condition():
+        now = time.monotonic()
+        elapsed += min(now - last, _LONGEST_LOOK)
+        idle += min(now - last, _LONGEST_LOOK)
+        last = now
+        if elapsed > due or idle > patience:
+            due = elapsed + _PROGRESS_PERIOD
+            if (current := progress()) != seen:
+                seen, idle = current, 0.0
+        if idle > patience or elapsed > max(limit, patience):
+            raise AssertionError(str(what() if callable(what) else what))
+        time.sleep(POLL)
+
+
+def happens(condition: Callable[[], object], patience: float = PATIENCE) -> bool:
+    """Return whether `condition()` becomes true within the patience."""
+    try:
+        wait_for(condition, patience=patience)
+    except AssertionError:
+        return False
+    return True
+
+
+def wait_until_constant(
+    value: Callable[[], object], span: float, *, within: float = PATIENCE
+) -> None:
+    """Wait until `value()` has not changed for a span in [s]; fail after `within` more [s]."""
+    seen, since = value(), time.monotonic()
+
+    def is_constant() -> bool:
+        nonlocal seen, since
+        if (current := value()) != seen:
+            seen, since = current, time.monotonic()
+        return time.monotonic() - since >= span
+
+    wait_for(is_constant, lambda: f"it still changes: {seen}", patience=span + within)
+
+
+def stays(condition: Callable[[], object], span: float) -> bool:
+    """Return whether `condition()` is true all through a span in [s]."""
+    end = time.monotonic() + span
+    while condition():
+        if time.monotonic() > end:
+            return True
+        time.sleep(POLL)
+    return False
+
+
+def work_of(pids: Iterable[int]) -> int:
+    """Return the processor time that processes and their children have used, in coarse steps."""
+    total = 0.0
+    for pid in pids:
+        try:
+            family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+        except psutil.Error:
+            continue
+        for process in family:
+            try:
+                times = process.cpu_times()
+            except psutil.Error:
+                continue
+            total += times.user + times.system
+    return int(total / _WORK)
