@@ -58,7 +58,7 @@ def sample_plan(**texts: str) -> StackPlan:
 
 
 def main() -> None:
-    """Run the samples: `… DURATION DISCOVERY_TIME name=value...`; 0 runs until a signal arrives."""
+    """Run the samples: `… DURATION DISCOVERY_TIME name=value...`; 0 waits for a signal."""
     duration, discovery_time = float(sys.argv[1]) or None, float(sys.argv[2])
     texts = dict(text.split("=") for text in sys.argv[3:])
     console = Console(width=200)
