@@ -17,6 +17,7 @@ from teleop_system.modules.hand_teleop.config import HandTeleopConfig
 from teleop_system.modules.locomotion.config import LocomotionConfig
 from teleop_system.robot_side.config import RobotSideConfig
 from teleop_system.safety.config import SafetyConfig
+from teleop_system.simulators.config import SimulationSettings
 from teleop_system.utils.config_loader import compose_config
 from teleop_system.utils.paths import config_dir
 from teleop_system.utils.validators import (
@@ -36,32 +37,6 @@ class RobotSettings:
     """Named pose it starts in; null leaves the choice to the model."""
     scene: str | None = "auto"
     """Surroundings from `models/scenes`, an MJCF file, "auto" (a floor if needed) or null."""
-
-
-@dataclass(frozen=True, slots=True)
-class SimulationSettings:
-    """How the world is simulated and drawn."""
-
-    name: str = "mujoco"
-    """Registered name of the simulator."""
-    timestep: float = 0.002
-    """Physics step in [s]."""
-    real_time: bool = True
-    """Wait for the wall clock; false runs as fast as the machine can."""
-    seed: int = 0
-    """Seed of everything random in the simulator."""
-    render: bool = True
-    """Whether pictures may be asked for."""
-    width: int = 640
-    """Columns of a picture in [px]."""
-    height: int = 480
-    """Rows of a picture in [px]."""
-
-    def __post_init__(self) -> None:
-        require_in_range(self, "timestep", 1e-5, 0.02, unit="s")
-        require_non_negative(self, "seed")
-        require_in_range(self, "width", 1, 8192, unit="px")
-        require_in_range(self, "height", 1, 8192, unit="px")
 
 
 @dataclass(frozen=True, slots=True)

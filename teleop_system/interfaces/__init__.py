@@ -15,10 +15,12 @@ from teleop_system.interfaces.master_device import (
 from teleop_system.interfaces.simulator import ISimulator, SimState
 from teleop_system.interfaces.slave_robot import (
     ArmSide,
+    IEffortFeedForward,
     IMobileBase,
     ISlaveArm,
     ISlaveHand,
     JointState,
+    RobotSlaves,
     VelocityCommand,
 )
 
@@ -27,6 +29,7 @@ __all__ = [
     "BufferedCamera",
     "HandJointState",
     "ICameraStream",
+    "IEffortFeedForward",
     "IHandInput",
     "IIKSolver",
     "IKResult",
@@ -39,6 +42,7 @@ __all__ = [
     "JointState",
     "Pose6D",
     "RGBDFrame",
+    "RobotSlaves",
     "SimState",
     "TrackerRole",
     "VelocityCommand",

@@ -4,7 +4,9 @@
 import abc
 import enum
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -189,3 +191,23 @@ class IMobileBase(abc.ABC):
     @abc.abstractmethod
     def shutdown(self) -> None:
         """Stop and let go of the base; safe to call twice."""
+
+
+class IEffortFeedForward(abc.ABC):
+    """A slave that can add efforts to those of its own position controller."""
+
+    @abc.abstractmethod
+    def set_feed_forward(self, efforts: NDArray[np.float64]) -> None:
+        """Add efforts [N m] or [N], shape (N,), until the next call; the slave bounds them."""
+
+
+class RobotSlaves(NamedTuple):
+    """The slaves of one robot.
+
+    Attributes:
+        parts: The slave of every part, by the part's name; the head is an arm of two joints.
+        base: The mobile base, or None.
+    """
+
+    parts: Mapping[str, ISlaveArm | ISlaveHand]
+    base: IMobileBase | None = None

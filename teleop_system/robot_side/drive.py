@@ -1,109 +1,75 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The robot's side of a session: takes what the safety manager gives out, tells where it is."""
+"""Writes the safety manager's output to the slaves of a robot; nothing else calls a slave."""
 
-import abc
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import override
 
-from teleop_system.exceptions import DeviceNotConnectedError, InvalidValueError
-from teleop_system.interfaces import ArmSide, IMobileBase, ISimulator, ISlaveArm, ISlaveHand
+from teleop_system.exceptions import InvalidValueError, UnknownNameError
+from teleop_system.interfaces import IEffortFeedForward, IMobileBase, ISlaveArm, ISlaveHand
 from teleop_system.robots import RobotDescription
 from teleop_system.safety import RobotParts, SafetyOutput
-from teleop_system.simulators.simulated_robot import (
-    SimulatedArm,
-    SimulatedBase,
-    SimulatedGrasp,
-    SimulatedJoints,
-    SimulatedRobot,
-)
+from teleop_system.simulators.simulated_robot import SimulatedRobot
+from teleop_system.simulators.simulated_slaves import simulated_slaves
 from teleop_system.utils.transforms import quat_to_euler
 
 Array = NDArray[np.float64]
-Slave = ISlaveArm | ISlaveHand | SimulatedJoints
 
 
-class IRobotSide(abc.ABC):
-    """A robot as a session sees it.
-
-    Attributes:
-        joints: All joints, in the order of every joint vector.
-        positions: Positions last measured in [rad] or [m], shape (N,).
-        measured_at: When they were measured in [s]; minus infinity before the first time.
-    """
-
-    joints: tuple[str, ...]
-    positions: Array
-    measured_at: float
-
-    @abc.abstractmethod
-    def connect(self) -> bool:
-        """Connect to every part; False, with the reason logged, where one cannot be had."""
-
-    @abc.abstractmethod
-    def is_connected(self) -> bool:
-        """Tell whether every part answers."""
-
-    @abc.abstractmethod
-    def measure(self) -> None:
-        """Bring `positions` and `measured_at` up to date."""
-
-    @abc.abstractmethod
-    def send(self, output: SafetyOutput) -> None:
-        """Command every part; only the safety manager's output ever comes here."""
-
-    @abc.abstractmethod
-    def odometry(self) -> tuple[float, float, float]:
-        """Return place [m] and heading [rad] of the base since the start; zeros without one."""
-
-    @abc.abstractmethod
-    def close(self) -> None:
-        """Stop the base and let go of every part, which holds its pose; safe to call twice."""
-
-    def measured(self) -> dict[str, float]:
-        """Return the positions last measured in [rad] or [m] by joint."""
-        return dict(zip(self.joints, self.positions.tolist(), strict=True))
-
-
-class SlaveSide(IRobotSide):
-    """A robot made of slaves, real or simulated.
+class RobotDrive:
+    """A robot made of slaves, simulated or real.
 
     Args:
         parts: Its parts.
         slaves: The slave of every part.
         base: The mobile base, or None.
+
+    Attributes:
+        joints: All joints, in the order of every joint vector.
+        positions: Positions last measured in [rad] or [m], shape (N,).
+        measured_at: Time of the oldest of them in [s]; minus infinity before the first.
+
+    Raises:
+        UnknownNameError: A part has no slave, or a slave has no part.
     """
 
     def __init__(
-        self, parts: RobotParts, slaves: Mapping[str, Slave], base: IMobileBase | None
+        self,
+        parts: RobotParts,
+        slaves: Mapping[str, ISlaveArm | ISlaveHand],
+        base: IMobileBase | None = None,
     ) -> None:
+        for name in parts:
+            if name not in slaves:
+                raise UnknownNameError("slave", name, slaves)
         self.joints = parts.joints
         self.positions = np.full(parts.size, np.nan)
         self.measured_at = -np.inf
         self._slaves = [(parts[name], slave) for name, slave in slaves.items()]
+        self._by_part = dict(slaves)
         self._base = base
+        self._efforts: dict[str, tuple[float, Array]] = {}
         self._connected = False
 
-    @override
     def connect(self) -> bool:
-        devices = [slave for _, slave in self._slaves]
-        self._connected = all([device.initialize() for device in devices])
+        """Connect to every slave; False, with the reason logged, where one fails."""
+        # A list: every slave is tried, also after one that failed.
+        self._connected = all([slave.initialize() for _, slave in self._slaves])
         if self._base is not None:
             self._connected = self._base.initialize() and self._connected
         return self._connected
 
-    @override
     def is_connected(self) -> bool:
+        """Tell whether every slave answers."""
         return (
             self._connected
             and all(slave.is_connected() for _, slave in self._slaves)
             and (self._base is None or self._base.is_connected())
         )
 
-    @override
     def measure(self) -> None:
+        """Bring `positions` and `measured_at` up to date."""
         oldest = np.inf
         for part, slave in self._slaves:
             state = slave.get_joint_state()
@@ -111,94 +77,66 @@ class SlaveSide(IRobotSide):
             oldest = min(oldest, state.timestamp)
         self.measured_at = oldest
 
-    @override
     def send(self, output: SafetyOutput) -> None:
+        """Command every part.
+
+        Raises:
+            DeviceNotConnectedError: A slave is not connected.
+        """
         for part, slave in self._slaves:
             slave.send_joint_command(output.positions[part.columns])
+        for part_name, (stamp, efforts) in self._efforts.items():
+            # A part that holds has no stamp; a part that follows a newer command has another one.
+            is_followed = part_name not in output.holding and output.stamps.get(part_name) == stamp
+            slave = self._by_part[part_name]
+            if isinstance(slave, IEffortFeedForward):
+                slave.set_feed_forward(efforts if is_followed else np.zeros_like(efforts))
         if self._base is not None:
             velocity = output.base
             self._base.send_velocity(velocity.linear_x, velocity.linear_y, velocity.angular_z)
 
-    @override
+    def add_efforts(self, part: str, stamp: float, efforts: Array) -> None:
+        """Add efforts [N m] or [N] to a command, for a slave that takes feed-forward.
+
+        Args:
+            part: The part.
+            stamp: Time stamp of the command in [s]; the efforts act while the part follows it.
+            efforts: Efforts in the part's order; the slave bounds them.
+        """
+        self._efforts[part] = (stamp, efforts)
+
     def odometry(self) -> tuple[float, float, float]:
+        """Return position [m] and heading [rad] of the base since the start; zeros without one."""
         if self._base is None:
             return 0.0, 0.0, 0.0
         position, orientation = self._base.get_odometry()
         heading = quat_to_euler(orientation)[2]
         return float(position[0]), float(position[1]), float(heading)
 
-    @override
-    def close(self) -> None:
+    def measured(self) -> dict[str, float]:
+        """Return the positions last measured in [rad] or [m] by joint."""
+        return dict(zip(self.joints, self.positions.tolist(), strict=True))
+
+    def stop_base(self) -> None:
+        """Brake the base to a standstill, as when cycles cease."""
         if self._base is not None and self._base.is_connected():
             self._base.stop()
+
+    def close(self) -> None:
+        """Stop the base and release every slave, which holds its pose; safe to call twice."""
+        self.stop_base()
+        if self._base is not None:
             self._base.shutdown()
         for _, slave in self._slaves:
             slave.shutdown()
         self._connected = False
 
 
-class SimulatedSide(SlaveSide):
-    """A simulated robot; its owner lets its time pass.
-
-    Args:
-        robot: The robot.
-        simulator: An initialised simulation of it; whoever made it shuts it down.
-    """
-
-    def __init__(self, robot: RobotDescription, simulator: ISimulator) -> None:
-        self.parts = parts = RobotParts(robot)
-        self.simulated = SimulatedRobot(simulator)
-        self._now = 0.0
-        rolls = robot.base is not None and robot.base.kind == "differential"
-        super().__init__(
-            parts,
-            {name: _simulated_slave(robot, self.simulated, name, parts) for name in parts},
-            SimulatedBase(self.simulated) if rolls else None,
-        )
-        self._places = self.simulated.places(parts.joints)
-        self._read = np.empty(len(simulator.get_joint_names()))
-
-    # One call serves all parts where slaves would need one each, at several times the cost.
-
-    @override
-    def is_connected(self) -> bool:
-        return self._connected
-
-    @override
-    def measure(self) -> None:
-        self.simulated.read_positions(self._read)
-        self.measured_at = self._now
-        self._read.take(self._places, out=self.positions, mode="clip")
-
-    @override
-    def send(self, output: SafetyOutput) -> None:
-        if not self._connected:
-            raise DeviceNotConnectedError("simulated robot")
-        self.simulated.command(self._places, output.positions)
-        if self._base is not None:
-            velocity = output.base
-            self._base.send_velocity(velocity.linear_x, velocity.linear_y, velocity.angular_z)
-
-    def advance(self, now: float, dt: float) -> None:
-        """Let `dt` [s] of simulated time pass, up to the session's time `now` [s]."""
-        self._now = now
-        if dt > 0.0:
-            self.simulated.step(dt)
-
-
-def _simulated_slave(
-    robot: RobotDescription, simulated: SimulatedRobot, part: str, parts: RobotParts
-) -> Slave:
-    joints = parts[part].joints
-    chain = robot.chains.get(part)
-    if chain is not None:
-        sides = {"left": ArmSide.LEFT, "right": ArmSide.RIGHT}
-        default = ArmSide.RIGHT if chain.kind == "arm" else ArmSide.TORSO
-        return SimulatedArm(simulated, joints, sides.get(chain.side or "", default), part)
-    for hand in robot.hands.values():
-        if part == f"{hand.name}_hand":
-            return SimulatedGrasp(simulated, joints, hand.side or "right", part)
-    return SimulatedJoints(simulated, joints, part)
+def simulated_drive(robot: RobotDescription, simulated: SimulatedRobot) -> RobotDrive:
+    """Return the drive of a simulated robot."""
+    parts = RobotParts(robot)
+    joints = {name: part.joints for name, part in parts.items()}
+    return RobotDrive(parts, *simulated_slaves(robot, simulated, joints))
 
 
 def _ordered(positions: Array, names: Sequence[str], joints: tuple[str, ...]) -> Array:

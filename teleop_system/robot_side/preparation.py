@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the robot does by itself before an operator may take control: go home, try its hands.
+"""What the robot does by itself before an operator may engage: homing and self-test.
 
-The motion takes the way of any other: these are wishes, and the safety manager has the last word.
+These are commands like any other: the safety manager limits them.
 """
 
 from collections.abc import Mapping
@@ -16,18 +16,18 @@ from teleop_system.safety import PartCommand, RobotParts
 
 Array = NDArray[np.float64]
 
-TRIED_SHARE = 0.3
-"""How far the self-test moves a hand, as a share of its way from open to closed."""
-REACHED_SHARE = 0.1
+TEST_SHARE = 0.3
+"""How far the self-test moves a hand, as a share of its range from open to closed."""
+TEST_TOLERANCE = 0.1
 """How near a hand has to come, as the same share."""
 HOMING_SPEED = 0.6
-"""Greatest speed of a joint on its way home in [rad/s] or [m/s]."""
+"""Greatest speed of a joint while homing in [rad/s] or [m/s]."""
 SHORTEST_HOMING = 1.0
-"""Least time for the way home in [s], however short it is."""
+"""Shortest time of homing in [s], however short the distance."""
 PEAK_SPEED = 1.875
 """Greatest speed of a minimum-jerk motion over its mean speed."""
 PAUSE = 0.1
-"""Time without a wish in [s] after which the way home begins anew, from wherever that is."""
+"""Time without homing commands in [s] after which homing starts again from the present pose."""
 
 
 class Preparation:
@@ -37,8 +37,11 @@ class Preparation:
         robot: The robot.
         parts: Its parts.
         home: Name of the home pose.
-        tolerance: Distance of a joint from home that counts as there in [rad] or [m].
+        tolerance: Distance of a joint from home that counts as reached in [rad] or [m].
         with_motion: Whether the self-test moves the hands.
+
+    Attributes:
+        passed: Whether the self-test has passed.
     """
 
     def __init__(
@@ -53,77 +56,79 @@ class Preparation:
         pose = robot.pose(home)
         missing = [joint for joint in parts.joints if joint not in pose]
         if missing:
-            raise ConfigError(f"pose {home!r} says nothing about {', '.join(missing)}")
+            raise ConfigError(f"pose {home!r} lacks {', '.join(missing)}")
         self._parts = parts
         self._home = np.array([pose[joint] for joint in parts.joints])
         self._tolerance = tolerance
-        self._tried, self._near = _trial(robot, parts, self._home)
-        self._moves = with_motion and bool((self._near < np.inf).any())
-        self._has_tried = False
+        self._test_pose, self._test_tolerance = _test_pose(robot, parts, self._home)
+        self._moves = with_motion and bool((self._test_tolerance < np.inf).any())
+        self._has_moved = False
         self.passed = False
         self._start = self._home
         self._began = self._last = -np.inf
 
     def restart(self) -> None:
-        """Begin the self-test anew."""
-        self._has_tried = False
+        """Start the self-test again."""
+        self._has_moved = False
         self.passed = False
 
     def is_home(self, positions: Array) -> bool:
-        """Tell whether all joints are where they should be, given their positions."""
+        """Tell whether all joints are in the home pose, given their positions."""
         return bool((np.abs(positions - self._home) <= self._tolerance).all())
 
-    def wishes(
+    def commands(
         self, state: EngagementState, positions: Array, now: float
     ) -> dict[str, PartCommand]:
-        """Return where the parts should go by themselves in a state; nowhere in most.
+        """Return the command of every part in a state; empty in most states.
 
         Args:
-            state: Where the engagement stands.
+            state: State of the engagement.
             positions: Measured positions in [rad] or [m], shape (N,).
             now: Time in [s].
         """
         if state is EngagementState.HOMING:
-            return self._commands(self._on_the_way(positions, now), now)
+            return self._to_all_parts(self._homing(positions, now), now)
         if state is not EngagementState.SELF_TEST:
             return {}
         goal = self._home
-        if self._moves and not self._has_tried:
-            goal = self._tried
-            self._has_tried = bool((np.abs(positions - goal) <= self._near).all())
+        if self._moves and not self._has_moved:
+            goal = self._test_pose
+            errors = np.abs(positions - goal)
+            self._has_moved = bool((errors <= self._test_tolerance).all())
         elif self.is_home(positions):
             self.passed = True
-        return self._commands(goal, now)
+        return self._to_all_parts(goal, now)
 
-    def _on_the_way(self, positions: Array, now: float) -> Array:
-        """Return where the joints should be on a straight way home that all end together.
+    def _homing(self, positions: Array, now: float) -> Array:
+        """Return the joint positions of a minimum-jerk motion home that ends for all at once.
 
-        Each for itself, the quick ones would arrive first, and a torso that has bent its hip but
-        not yet its knee leans over further than its drives can hold.
+        If every joint moved at its own pace, the quick ones would arrive first: a torso with its
+        hip bent and its knee straight leans over further than its drives can hold.
         """
         if not 0.0 <= now - self._last <= PAUSE:
             self._start, self._began = positions.copy(), now
         self._last = now
-        way = self._home - self._start
-        duration = max(SHORTEST_HOMING, PEAK_SPEED * float(np.abs(way).max()) / HOMING_SPEED)
+        distance = self._home - self._start
+        longest = float(np.abs(distance).max())
+        duration = max(SHORTEST_HOMING, PEAK_SPEED * longest / HOMING_SPEED)
         share = min((now - self._began) / duration, 1.0)
-        on_the_way: Array = self._start + share**3 * (10.0 - share * (15.0 - 6.0 * share)) * way
-        return on_the_way
+        smooth = share**3 * (10.0 - share * (15.0 - 6.0 * share))
+        return np.asarray(self._start + smooth * distance)
 
-    def _commands(self, goal: Array, now: float) -> dict[str, PartCommand]:
+    def _to_all_parts(self, goal: Array, now: float) -> dict[str, PartCommand]:
         return {name: PartCommand(goal[part.columns], now) for name, part in self._parts.items()}
 
 
-def _trial(robot: RobotDescription, parts: RobotParts, home: Array) -> tuple[Array, Array]:
-    """Return the pose of the self-test and how near its joints have to come."""
-    tried, near = home.copy(), np.full(home.size, np.inf)
-    by_joint: Mapping[str, int] = {joint: place for place, joint in enumerate(parts.joints)}
+def _test_pose(robot: RobotDescription, parts: RobotParts, home: Array) -> tuple[Array, Array]:
+    """Return the pose of the self-test and the tolerance of each joint."""
+    pose, tolerance = home.copy(), np.full(home.size, np.inf)
+    indices: Mapping[str, int] = {joint: index for index, joint in enumerate(parts.joints)}
     for hand in robot.hands.values():
         for joint, opened, closed in zip(hand.joints, hand.open, hand.closed, strict=True):
-            place = by_joint[joint]
-            far = max((opened, closed), key=lambda end: abs(end - home[place]))
-            way = abs(closed - opened)
-            if way > 0.0:
-                tried[place] += TRIED_SHARE * (far - home[place])
-                near[place] = REACHED_SHARE * way
-    return tried, near
+            index = indices[joint]
+            far_end = max((opened, closed), key=lambda end: abs(end - home[index]))
+            span = abs(closed - opened)
+            if span > 0.0:
+                pose[index] += TEST_SHARE * (far_end - home[index])
+                tolerance[index] = TEST_TOLERANCE * span
+    return pose, tolerance

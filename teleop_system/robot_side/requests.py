@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operator asks of a session, besides moving."""
+"""What the operator requests besides motion: engage, stop, reset."""
 
 import threading
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """What is asked for in one tick.
+    """The requests of one cycle.
 
     Attributes:
         engage: Take control.
@@ -17,7 +16,7 @@ class Requests:
         estop: Whether an emergency stop is pressed.
         reset_estop: Release the emergency stop.
         restart: Start again after a failure.
-        recenter: Let the head look straight ahead from here.
+        recenter: Make the head's present direction the one straight ahead.
     """
 
     engage: bool = False
@@ -44,14 +43,14 @@ _HELD = ("clutch", "estop")
 
 
 class RequestBox:
-    """Takes requests from any thread, and hands them to the loop once a tick.
+    """Collects requests from any thread until the next cycle takes them.
 
-    The clutch and the emergency stop stay as they were put; the others count for one tick. An
-    emergency stop that was pressed and released between two ticks still counts.
+    The clutch and the emergency stop keep their state; every other request is taken once. A stop
+    that was pressed and released between two cycles still counts.
 
     Args:
-        auto_engage: Ask for control by itself once the robot is ready; only for an operator who
-            cannot ask, such as a simulated one.
+        auto_engage: Engage whenever the robot is ready; only for an operator who cannot request
+            it, such as a simulated one.
     """
 
     def __init__(self, *, auto_engage: bool = False) -> None:
@@ -59,37 +58,35 @@ class RequestBox:
         self._lock = threading.Lock()
         self._held = Requests()
         self._next = Requests()
-        # What is asked for in a tick in which nobody has asked for anything.
-        self._idle = Requests()
 
-    def ask(self, **wishes: Any) -> None:
-        """Ask for something, such as `ask(engage=True)` or `ask(clutch=False)`."""
+    def request(self, **changes: bool) -> None:
+        """Add requests, such as `request(engage=True)` or `request(clutch=False)`."""
         with self._lock:
-            self._next = replace(self._next, **wishes)
-            kept = {name: value for name, value in wishes.items() if name in _HELD}
-            if wishes.get("estop") is False:
-                # Only what the loop has seen may be released.
-                self._next = replace(self._next, estop=self._next.estop or self._held.estop)
-            self._held = replace(self._held, **kept)
-            self._idle = replace(Requests(), clutch=self._held.clutch, estop=self._held.estop)
-            if wishes.get("disengage"):
+            pressed = self._next.estop or self._held.estop
+            self._next = replace(self._next, **changes)
+            if changes.get("estop") is False:
+                # A press counts until a cycle has taken it.
+                self._next = replace(self._next, estop=pressed)
+            held = {name: value for name, value in changes.items() if name in _HELD}
+            self._held = replace(self._held, **held)
+            if changes.get("disengage"):
                 self._auto_engage = False
 
     @property
-    def asks_for_estop(self) -> bool:
-        """Whether an emergency stop is pressed that no tick has taken yet."""
+    def has_estop(self) -> bool:
+        """Whether an emergency stop is pressed that no cycle has taken yet."""
         with self._lock:
             return self._next.estop or self._held.estop
 
     def take(self, *, ready: bool) -> Requests:
-        """Return what is asked for in this tick.
+        """Return the requests of this cycle.
 
         Args:
-            ready: Whether the robot waits for somebody to take control.
+            ready: Whether the robot is ready to be engaged.
         """
         with self._lock:
-            asked = self._next
-            self._next = self._idle
+            taken = self._next
+            self._next = Requests(clutch=self._held.clutch, estop=self._held.estop)
             if self._auto_engage and ready:
-                asked = replace(asked, engage=True)
-            return asked
+                taken = replace(taken, engage=True)
+            return taken

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The robot's half of every wiring: who may move it, where it is, and what it is told.
+"""The robot side of every wiring: engagement, preparation, safety and drive of one robot.
 
-    commands -> engagement -> SafetyManager -> robot
+    commands -> engagement -> SafetyManager -> RobotDrive -> slaves
 
-It reads no clock and knows no messages, so a ROS node, a session and a test can drive it alike.
+It reads no clock and knows no messages, so a ROS node, a session and a test use it alike.
 """
 
 import logging
@@ -16,10 +16,10 @@ from teleop_system.exceptions import DeviceNotConnectedError, InvalidJointStateE
 from teleop_system.interfaces import VelocityCommand
 from teleop_system.interfaces.causes import Cause, Rule
 from teleop_system.robot_side.config import RobotSideConfig
-from teleop_system.robot_side.drive import IRobotSide
+from teleop_system.robot_side.drive import RobotDrive
 from teleop_system.robot_side.engagement import Engagement, EngagementStatus, MotionSource
 from teleop_system.robot_side.engagement_table import EngagementInputs, EngagementState
-from teleop_system.robot_side.follow_monitor import FollowMonitor
+from teleop_system.robot_side.following_error import FollowingErrorMonitor
 from teleop_system.robot_side.preparation import Preparation
 from teleop_system.robot_side.requests import Requests
 from teleop_system.robots import RobotDescription
@@ -32,81 +32,60 @@ RECONNECT_AFTER = 1.0
 """Time between two attempts to connect to the robot in [s]."""
 
 _S = EngagementState
-_NOTHING: frozenset[str] = frozenset()
+_NO_PARTS: frozenset[str] = frozenset()
 
 
 class RobotSide:
-    """Engagement, preparation and safety of one robot.
+    """Engagement, preparation, safety and drive of one robot.
 
     A cycle is `begin`, which decides who moves the robot, and `finish`, which moves it; `step`
-    does both. Whoever computes commands from `status.following` does so in between.
+    does both. A session computes its commands in between, from `status.following`.
 
     Args:
-        config: When something counts as wrong.
-        side: The robot.
-        safety: The one writer.
-        preparation: What the robot does by itself before.
-        operated: Parts that an operator may move, "base" among them; None for all there are.
+        robot: The robot.
+        drive: Its slaves.
+        config: Parameters of the robot side.
+        safety_config: Parameters of the safety manager.
+        initial_pose: Named pose the robot starts in; None for the robot's own.
+        operated: Parts that an operator may move, "base" among them; None for all.
 
     Attributes:
-        status: Who moves the robot, and why nobody does.
+        status: Who moves the robot, or why it holds.
         output: The commands last sent; None before the robot's state was known.
         causes: Everything that holds or limits the robot now.
+
+    Raises:
+        TeleopError: The configuration names something that the robot does not have.
     """
 
     def __init__(
         self,
-        config: RobotSideConfig,
-        side: IRobotSide,
-        safety: SafetyManager,
-        preparation: Preparation,
-        *,
-        operated: Collection[str] | None = None,
-    ) -> None:
-        self.config = config
-        self.side = side
-        self.safety = safety
-        self.status: EngagementStatus
-        self.output: SafetyOutput | None = None
-        self.causes: tuple[Cause, ...] = ()
-        self._preparation = preparation
-        self._everything = frozenset(safety.parts)
-        self._operated = self._everything | {BASE} if operated is None else frozenset(operated)
-        self._monitor = FollowMonitor(safety.parts, config)
-        self._tried_at = -math.inf
-        self._begin_anew()
-
-    @classmethod
-    def build(
-        cls,
         robot: RobotDescription,
-        side: IRobotSide,
+        drive: RobotDrive,
         config: RobotSideConfig,
         safety_config: SafetyConfig,
         *,
         initial_pose: str | None = None,
-    ) -> "RobotSide":
-        """Return the robot side of a robot.
-
-        Args:
-            robot: The robot.
-            side: Its actuators and sensors.
-            config: Parameters of the robot side.
-            safety_config: Parameters of the safety manager.
-            initial_pose: Named pose the robot starts in; None for the robot's own.
-
-        Raises:
-            TeleopError: The configuration names something that the robot does not have.
-        """
-        safety = SafetyManager(robot, safety_config)
-        preparation = Preparation(
+        operated: Collection[str] | None = None,
+    ) -> None:
+        self.config = config
+        self.drive = drive
+        self.safety = SafetyManager(robot, safety_config)
+        self.status: EngagementStatus
+        self.output: SafetyOutput | None = None
+        self.causes: tuple[Cause, ...] = ()
+        self._preparation = Preparation(
             robot,
-            safety.parts,
+            self.safety.parts,
             config.home_pose or initial_pose or robot.initial_pose,
             tolerance=config.home_tolerance,
             with_motion=config.self_test,
         )
-        return cls(config, side, safety, preparation)
+        self._all_parts = frozenset(self.safety.parts)
+        self._operated = self._all_parts | {BASE} if operated is None else frozenset(operated)
+        self._following_error = FollowingErrorMonitor(self.safety.parts, config)
+        self._last_attempt = -math.inf
+        self._start()
 
     @property
     def is_following(self) -> bool:
@@ -115,13 +94,13 @@ class RobotSide:
 
     @property
     def is_estopped(self) -> bool:
-        """Whether an emergency stop is latched, also one that no cycle has met yet."""
+        """Whether an emergency stop is latched, also one that no cycle has processed yet."""
         latched = self._was_estopped or self.safety.estopped
         return latched or self.status.state is _S.ESTOPPED
 
     @property
     def is_resting(self) -> bool:
-        """Whether nobody moves the robot, and all that was sent last has come to rest."""
+        """Whether nothing moves the robot, and its last commands have come to rest."""
         output = self.output
         if self.status.motion is not MotionSource.NOBODY or output is None:
             return output is None
@@ -130,24 +109,24 @@ class RobotSide:
         return not (rolls or output.joints.velocities.any())
 
     def restart(self) -> None:
-        """Begin anew from wherever the robot is; a latched emergency stop stays latched.
+        """Start again from the robot's present pose; a latched emergency stop stays latched.
 
-        For a robot that was put somewhere else, as when a simulation starts over.
+        For a robot that was moved by others, as when a simulation is reset.
         """
         latched = self.is_estopped
         self.output = None
         self.causes = ()
-        self._begin_anew()
+        self._start()
         self._was_estopped = latched
-        self.side.measured_at = -math.inf
+        self.drive.measured_at = -math.inf
         self._must_reset = True
 
     def come_to_rest(self) -> None:
-        """Take the robot to stand still, as one does whose commands have been taken away."""
+        """Take the robot to stand still, as after its cycles have ceased."""
         self.safety.come_to_rest()
 
     def latch_estop(self) -> None:
-        """Begin stopped, as after a restart of a robot whose emergency stop was latched."""
+        """Start with the emergency stop latched, as after a restart while it was latched."""
         self._was_estopped = True
 
     def step(
@@ -160,33 +139,34 @@ class RobotSide:
         inputs_fresh: bool,
         late: Cause | None = None,
     ) -> SafetyOutput | None:
-        """Do everything that is due at time `now` [s] and return what was sent.
+        """Run the cycle at time `now` [s] and return what was sent.
 
         Args:
             now: Time on the clock of the commands' stamps.
             commands: The newest command of each part that has one.
-            base: The newest velocity wish for the base, or None.
-            requests: What the operator asks for.
+            base: The newest velocity command of the base, or None.
+            requests: The operator's requests.
             inputs_fresh: Whether the operator's inputs are recent and valid.
-            late: The cause that the loop has to report for coming late, if any.
+            late: The cause of a cycle that started late, if any.
         """
         self.begin(now, requests, inputs_fresh=inputs_fresh)
         return self.finish(now, commands, base, requests, late=late)
 
     def begin(self, now: float, requests: Requests, *, inputs_fresh: bool) -> EngagementStatus:
         """Read the robot's state and decide who moves it; see `step`."""
-        self._meet_robot(now)
+        self._read_robot(now)
         if self.status.state is _S.SYNCING:
             self._synchronise()
-        fault = self._monitor.update(now, self.side.positions, self.output)
-        self.status = self.engagement.update(now, self._inputs(now, requests, inputs_fresh, fault))
+        fault = self._following_error.update(now, self.drive.positions, self.output)
+        inputs = self._engagement_inputs(now, requests, inputs_fresh, fault)
+        self.status = self.engagement.update(now, inputs)
         self._was_estopped = False
         if self.safety.estopped and self.status.state is not _S.ESTOPPED:
-            # The engagement alone judges resets, lest one of the two stay latched for itself.
+            # The engagement alone decides about resets, so that both latches open together.
             self.safety.reset_estop()
         if self.status.changed:
             logger.debug("%s: %s", self.status.state.value, self.status.reason)
-            self._monitor.reset()
+            self._following_error.reset()
             if self.status.state is _S.SELF_TEST:
                 self._preparation.restart()
         return self.status
@@ -200,14 +180,14 @@ class RobotSide:
         *,
         late: Cause | None = None,
     ) -> SafetyOutput | None:
-        """Send what the robot may do, and return it; None while nobody knows where it is."""
-        self.output = self._secure(now, commands, base, requests)
+        """Limit and send the commands; return what was sent, None while the state is unknown."""
+        self.output = self._limit(now, commands, base, requests)
         self._send()
         self.causes = self._all_causes(late)
         return self.output
 
     def refusal(self, *, inputs_fresh: bool) -> str:
-        """Return why nobody could take control now; empty where somebody could."""
+        """Return why a request to engage would be refused now; empty where it would not."""
         state = self.status.state
         if state is _S.ENGAGED or (state is _S.READY and inputs_fresh):
             return ""
@@ -215,42 +195,42 @@ class RobotSide:
             return "no fresh inputs"
         return f"{state.value}: {self.status.note or self.status.reason}"
 
-    def _begin_anew(self) -> None:
+    def _start(self) -> None:
         self._was_estopped = self.safety.estopped
         self._must_reset = False
         self.engagement = Engagement(self.config.engagement)
         self.status = EngagementStatus(_S.STARTING, "power-up", 0.0)
-        self._monitor.reset()
+        self._following_error.reset()
         self._preparation.restart()
 
-    def _meet_robot(self, now: float) -> None:
-        """Connect to the robot where need be, and read its state."""
-        if self.side.is_connected():
-            self.side.measure()
-        elif now - self._tried_at >= RECONNECT_AFTER:
-            self._tried_at = now
-            self.side.connect()
+    def _read_robot(self, now: float) -> None:
+        """Connect to the robot if necessary, and read its state."""
+        if self.drive.is_connected():
+            self.drive.measure()
+        elif now - self._last_attempt >= RECONNECT_AFTER:
+            self._last_attempt = now
+            self.drive.connect()
 
-    def _inputs(
-        self, now: float, asked: Requests, inputs_fresh: bool, fault: str
+    def _engagement_inputs(
+        self, now: float, requests: Requests, inputs_fresh: bool, fault: str
     ) -> EngagementInputs:
-        state, positions = self.status.state, self.side.positions
+        state, positions = self.status.state, self.drive.positions
         return EngagementInputs(
-            robot_connected=self.side.is_connected(),
-            state_fresh=now - self.side.measured_at <= self.config.state_age,
-            # Each is looked at in one state only, and would cost its time in all of them.
+            robot_connected=self.drive.is_connected(),
+            state_fresh=now - self.drive.measured_at <= self.config.state_age,
+            # Each of these two counts in one state only.
             synced=state is _S.SYNCING and self._is_synced(),
             at_home=state is _S.HOMING and self._preparation.is_home(positions),
             self_test_passed=self._preparation.passed,
             inputs_fresh=inputs_fresh,
-            clutch_closed=asked.clutch,
-            engage_requested=asked.engage,
-            disengage_requested=asked.disengage,
+            clutch_closed=requests.clutch,
+            engage_requested=requests.engage,
+            disengage_requested=requests.disengage,
             fault=bool(fault),
             detail=fault,
-            restart_requested=asked.restart,
-            estop_pressed=asked.estop or self._was_estopped,
-            estop_reset_requested=asked.reset_estop,
+            restart_requested=requests.restart,
+            estop_pressed=requests.estop or self._was_estopped,
+            estop_reset_requested=requests.reset_estop,
         )
 
     def _is_synced(self) -> bool:
@@ -260,52 +240,51 @@ class RobotSide:
             commanded = self.safety.positions
         except InvalidJointStateError:
             return False
-        return self._monitor.agrees(commanded, self.side.positions)
+        return self._following_error.agrees(commanded, self.drive.positions)
 
     def _synchronise(self) -> None:
-        """Start from where the robot is, unless it is where it was last told to be."""
-        if not self._is_synced() and np.isfinite(self.side.positions).all():
-            self.safety.reset(self.side.measured())
+        """Start from the measured positions, unless the robot is where it was commanded to be."""
+        if not self._is_synced() and np.isfinite(self.drive.positions).all():
+            self.safety.reset(self.drive.measured())
             self._must_reset = False
 
-    def _secure(
+    def _limit(
         self,
         now: float,
         commands: Mapping[str, PartCommand],
         base: VelocityCommand | None,
-        asked: Requests,
+        requests: Requests,
     ) -> SafetyOutput | None:
-        """Return what the robot may do; None while nobody knows where it is."""
-        status, engaged = self.status, _NOTHING
+        """Return what the robot may do; None while its state is unknown."""
+        status, engaged = self.status, _NO_PARTS
         if self._must_reset:
-            return None  # What was commanded before has nothing to do with where it is now.
+            return None  # The last commands are unrelated to the robot's present pose.
         if status.motion is MotionSource.OPERATOR:
             engaged = self._operated if status.following else engaged
         elif status.motion is MotionSource.SYSTEM:
-            commands = self._preparation.wishes(status.state, self.side.positions, now)
-            engaged = self._everything
-        # Either of the two may have been told alone: before the robot's state was known, or by
-        # whoever latches a stop that was there before a restart.
-        stopped = asked.estop or status.state is _S.ESTOPPED
+            commands = self._preparation.commands(status.state, self.drive.positions, now)
+            engaged = self._all_parts
+        # Both count: a press while the state was unknown, and a stop latched before a restart.
+        stopped = requests.estop or status.state is _S.ESTOPPED
         try:
             return self.safety.update(commands, base, now=now, engaged=engaged, estop=stopped)
         except InvalidJointStateError:
-            return None  # Nobody has told it yet where the robot is.
+            return None  # The safety manager has no measured positions yet.
 
     def _send(self) -> None:
-        if self.output is None or not self.side.is_connected():
+        if self.output is None or not self.drive.is_connected():
             return
         try:
-            self.side.send(self.output)
+            self.drive.send(self.output)
         except DeviceNotConnectedError as error:
-            logger.warning("%s", error)  # The engagement meets it with the next cycle.
+            logger.warning("%s", error)  # The engagement reacts in the next cycle.
 
     def _all_causes(self, late: Cause | None) -> tuple[Cause, ...]:
         found: list[Cause] = []
         if self.status.cause is not None:
             found.append(self.status.cause)
         if self.output is not None:
-            # That nobody has engaged is said once, by the engagement.
+            # The engagement already reports that the robot is not engaged.
             found += [c for c in self.output.causes if c.rule is not Rule.NOT_ENGAGED]
         if late is not None:
             found.append(late)

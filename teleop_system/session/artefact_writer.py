@@ -169,7 +169,7 @@ def _report_data(
     started = datetime.datetime.fromisoformat(environment["started"])
     loop = runner.scheduler.history
     deviation = loop.column(runner.scheduler.ACTUAL) - loop.column(runner.scheduler.EXPECTED)
-    modules = ", ".join(turn.module.name for turn in session.turns)
+    modules = ", ".join(schedule.module.name for schedule in session.schedules)
     return ReportData(
         title=f"{settings.robot.name}: {modules}",
         subtitle=(
@@ -180,7 +180,7 @@ def _report_data(
         speed=summary.speed,
         period=1.0 / session.rate,
         columns=columns,
-        parts={name: part.columns for name, part in session.safety.parts.items()},
+        parts={name: part.columns for name, part in session.robot_side.safety.parts.items()},
         joint_names=recorder.joints,
         tracking=outcome.tracking,
         joints=outcome.joints,

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a session from settings: every part named there is found, checked and wired up."""
+"""Builds a session from settings: finds, checks and connects every part named there."""
 
 import logging
 from collections.abc import Iterator
 from pathlib import Path
 
 from teleop_system import registry
-from teleop_system.exceptions import ConfigError, MissingExtraError
-from teleop_system.interfaces import ISimulator
+from teleop_system.exceptions import ConfigError
+from teleop_system.interfaces import ISimulator, RobotSlaves
 from teleop_system.modules import MODULES
-from teleop_system.robot_side.drive import IRobotSide, SimulatedSide
-from teleop_system.robot_side.preparation import Preparation
+from teleop_system.robot_side.drive import RobotDrive, simulated_drive
+from teleop_system.robot_side.robot_side import RobotSide
 from teleop_system.robots import RobotDescription, load_robot
-from teleop_system.safety import RobotParts, SafetyManager
+from teleop_system.safety import RobotParts
 from teleop_system.session.arm_module import ArmModule, solver_for
 from teleop_system.session.modules import (
     CameraModule,
@@ -25,6 +25,8 @@ from teleop_system.session.session import SessionClock, TeleopSession
 from teleop_system.session.signals import ISignalSource, SignalHub, SignalPlan, plan_signals
 from teleop_system.session.signals.needs import signal_needs
 from teleop_system.settings import TeleopSettings
+from teleop_system.simulators.factory import create_simulator
+from teleop_system.simulators.simulated_robot import SimulatedRobot
 
 logger = logging.getLogger(__name__)
 
@@ -49,10 +51,10 @@ def build_session(
     """Return a session that is ready to start.
 
     Args:
-        settings: Everything there is to say.
-        simulator: The initialised simulator to drive; needed in simulation, and its owner's to
-            shut down.
-        source: The operator's samples; None takes the devices of the settings.
+        settings: The settings of the session.
+        simulator: The initialised simulator to drive, needed in simulation mode; the caller
+            shuts it down.
+        source: The operator's samples; None uses the devices of the settings.
         events: File for the events, or None.
 
     Raises:
@@ -65,13 +67,21 @@ def build_session(
         plan.require()
     clock = SessionClock()
     config = settings.session
-    safety = SafetyManager(robot, settings.safety)
-    modules = [make_module(name, settings, robot, safety.parts) for name in chosen]
-    home = config.home_pose or settings.robot.initial_pose or robot.initial_pose
+    simulated = _simulated_robot(settings, simulator)
+    parts = RobotParts(robot)
+    modules = [make_module(name, settings, robot, parts) for name in chosen]
+    robot_side = RobotSide(
+        robot,
+        simulated_drive(robot, simulated) if simulated else _hardware_drive(settings, robot),
+        config,
+        settings.safety,
+        initial_pose=settings.robot.initial_pose,
+        operated=[part for module in modules for part in module.parts],
+    )
     recorder = None
     if config.record:
         recorder = SessionRecorder(
-            safety.parts.joints,
+            parts.joints,
             [chain for module in modules for chain in module.chains],
             (*plan.measured, *(derivation.signal for derivation in plan.derived)),
             events=events,
@@ -79,18 +89,11 @@ def build_session(
         )
     return TeleopSession(
         config,
-        _side(settings, robot, simulator),
+        robot_side,
         source or SignalHub(plan, settings.hardware, clock),
         modules,
-        safety,
-        Preparation(
-            robot,
-            safety.parts,
-            home,
-            tolerance=config.home_tolerance,
-            with_motion=config.self_test,
-        ),
         plan,
+        simulated=simulated,
         rate=settings.safety.rate,
         clock=clock,
         recorder=recorder,
@@ -100,7 +103,7 @@ def build_session(
 def make_module(
     name: str, settings: TeleopSettings, robot: RobotDescription, parts: RobotParts
 ) -> TeleopModule:
-    """Return one of `MODULES` as the settings want it.
+    """Return one of `MODULES` with its settings.
 
     Raises:
         TeleopError: The robot has no parts for it, or the settings do not fit.
@@ -118,46 +121,33 @@ def make_module(
 
 
 def is_time_simulated(settings: TeleopSettings, session: TeleopSession) -> bool:
-    """Tell whether the time of a session is the simulation's, and not the wall's.
+    """Tell whether a session runs in simulated time, not in wall time.
 
     Raises:
-        ConfigError: Simulated time was asked for, but a robot or a device has its own.
+        ConfigError: Simulated time is set, but a robot or a device keeps its own time.
     """
-    wish = settings.session.time
+    setting = settings.session.time
     possible = settings.session.mode == "simulation" and session.follows_clock
-    if wish == "simulated" and not possible:
+    if setting == "simulated" and not possible:
         raise ConfigError(
             "session.time cannot be 'simulated': the robot or a device keeps its own time; "
             "valid choices: auto, wall"
         )
-    return possible and wish != "wall"
+    return possible and setting != "wall"
 
 
 def make_simulator(settings: TeleopSettings) -> ISimulator:
-    """Return the simulator of the settings with its robot in it, yours to shut down.
+    """Return the simulator of the settings with its robot in it; the caller shuts it down.
 
     Raises:
         TeleopError: The robot, its pose or the scene does not exist, or a library is missing.
     """
-    robot = load_robot(settings.robot.name)
-    pose = settings.robot.initial_pose or robot.initial_pose
-    simulation = settings.simulation
-    driven = robot.base is not None and robot.base.kind == "differential"
-    simulator: ISimulator = registry.create("simulator", simulation.name)
-    config = {
-        "mjcf_path": str(robot.mjcf),
-        "timestep": simulation.timestep,
-        "scene": settings.robot.scene,
-        "initial_pose": dict(robot.pose(pose)),
-        "seed": simulation.seed,
-        "base": robot.base if driven else None,
-        "render": simulation.render,
-        "width": simulation.width,
-        "height": simulation.height,
-    }
-    if not simulator.initialize(config):
-        raise MissingExtraError(f"the simulator {simulation.name!r}", "sim")
-    return simulator
+    return create_simulator(
+        load_robot(settings.robot.name),
+        settings.simulation,
+        pose=settings.robot.initial_pose,
+        scene=settings.robot.scene,
+    )
 
 
 def _plan(settings: TeleopSettings, robot: RobotDescription, modules: list[str]) -> SignalPlan:
@@ -167,7 +157,7 @@ def _plan(settings: TeleopSettings, robot: RobotDescription, modules: list[str])
 
 
 def _chosen(settings: TeleopSettings, robot: RobotDescription) -> list[str]:
-    """Return the modules to run: those asked for that the robot has parts for."""
+    """Return the modules to run: those of the settings that the robot has parts for."""
     possible = set(_possible(robot))
     wanted = [name for name in MODULES if name in settings.session.modules]
     chosen = [name for name in wanted if name in possible]
@@ -193,17 +183,18 @@ def _possible(robot: RobotDescription) -> Iterator[str]:
         yield "camera"
 
 
-def _side(
-    settings: TeleopSettings, robot: RobotDescription, simulator: ISimulator | None
-) -> IRobotSide:
+def _simulated_robot(
+    settings: TeleopSettings, simulator: ISimulator | None
+) -> SimulatedRobot | None:
+    """Return the simulated robot of a session; None with real hardware."""
     if settings.session.mode == "hardware":
-        return _hardware_side(settings, robot)
+        return None
     if simulator is None:
         raise ConfigError("session.mode 'simulation' needs a simulator")
-    return SimulatedSide(robot, simulator)
+    return SimulatedRobot(simulator)
 
 
-def _hardware_side(settings: TeleopSettings, robot: RobotDescription) -> IRobotSide:
+def _hardware_drive(settings: TeleopSettings, robot: RobotDescription) -> RobotDrive:
     name, known = settings.hardware.robot, registry.names("robot_side")
     if name is None:
         listed = ", ".join(known) or "none is installed"
@@ -211,5 +202,5 @@ def _hardware_side(settings: TeleopSettings, robot: RobotDescription) -> IRobotS
             f"session.mode 'hardware' needs drivers for robot {robot.name!r}: set hardware.robot "
             f"to a registered one ({listed}); session.mode=simulation needs none"
         )
-    side: IRobotSide = registry.create("robot_side", name, robot)
-    return side
+    slaves: RobotSlaves = registry.create("robot_side", name, robot)
+    return RobotDrive(RobotParts(robot), *slaves)

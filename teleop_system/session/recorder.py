@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps what a session was given, what it did and why, without holding it up."""
+"""Records the inputs, outputs and causes of a session in memory."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from teleop_system.interfaces import Pose6D
 from teleop_system.interfaces.causes import Cause
-from teleop_system.robot_side.drive import IRobotSide
+from teleop_system.robot_side.drive import RobotDrive
 from teleop_system.robot_side.engagement import EngagementStatus
 from teleop_system.robot_side.engagement_table import EngagementState
 from teleop_system.robot_side.requests import Requests
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 Array = NDArray[np.float64]
 
 STATES = tuple(EngagementState)
-"""The states, by the numbers that a trace has for them."""
+"""The states in the order of their numbers in a trace."""
 
 
 class SessionRecorder:
@@ -35,7 +35,7 @@ class SessionRecorder:
         chains: Chains that have targets.
         signals: Signals of the operator.
         events: File for the events, or None.
-        limit: Most ticks to keep.
+        limit: Largest number of ticks to keep.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class SessionRecorder:
         self.events = EventLog(events)
 
     def record_inputs(self, now: float, requests: Requests, samples: Samples) -> None:
-        """Keep what the tick at time `now` [s] was given."""
+        """Record the inputs of the tick at time `now` [s]."""
         self.inputs.record(now, requests.encode(), samples)
 
     def record_tick(
@@ -79,12 +79,12 @@ class SessionRecorder:
         *,
         status: EngagementStatus,
         output: SafetyOutput | None,
-        side: IRobotSide,
+        drive: RobotDrive,
         base_wish: tuple[float, float, float],
         targets: Mapping[str, Pose6D],
         causes: Iterable[Cause],
     ) -> None:
-        """Keep what the tick did."""
+        """Record the outputs of the tick."""
         if status.changed:
             self.events.add(now, "state", state=status.state.value, reason=status.reason)
         self.events.add_causes(now, causes)
@@ -92,8 +92,8 @@ class SessionRecorder:
         row[at["time"]] = now
         row[at["state"]] = STATES.index(status.state)
         row[at["following"]] = status.following
-        row[at["measured"]] = side.positions
-        row[at["odometry"]] = side.odometry()
+        row[at["measured"]] = drive.positions
+        row[at["odometry"]] = drive.odometry()
         if output is None:
             return
         row[at["severity"]] = output.severity
@@ -105,9 +105,9 @@ class SessionRecorder:
         for chain in self.chains:
             target = targets.get(chain)
             if target is not None:
-                place = row[at[f"target_{chain}"]]
-                place[:3], place[3:] = target.position, target.orientation
+                pose = row[at[f"target_{chain}"]]
+                pose[:3], pose[3:] = target.position, target.orientation
 
     def close(self) -> None:
-        """End the events; safe to call twice."""
+        """Close the event log; safe to call twice."""
         self.events.close()

@@ -1,35 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The standalone wiring: devices, controllers, safety manager and robot, tick by tick.
+"""The standalone wiring: devices, controllers and the robot side in one loop.
 
-    device -> gate -> controller -> SafetyManager -> slave
+    device -> gate -> controller -> RobotSide -> slave
 
-`step` is the whole of a tick. It reads no clock: the same times, requests and samples give the
-same commands to the last bit.
+`step` is one tick. It reads no clock: the same times, requests and samples give the same commands
+to the last bit.
 """
 
 from collections.abc import Mapping, Sequence
 
 from teleop_system.interfaces import Pose6D, VelocityCommand
 from teleop_system.interfaces.causes import Cause, Rule
-from teleop_system.robot_side.drive import IRobotSide, SimulatedSide
 from teleop_system.robot_side.engagement import EngagementStatus
 from teleop_system.robot_side.engagement_table import EngagementState
-from teleop_system.robot_side.preparation import Preparation
 from teleop_system.robot_side.requests import RequestBox, Requests
 from teleop_system.robot_side.robot_side import RobotSide
-from teleop_system.safety import PartCommand, SafetyManager, SafetyOutput
+from teleop_system.safety import PartCommand, SafetyOutput
+from teleop_system.session.module_schedule import ModuleSchedule
 from teleop_system.session.modules import ModuleOutput, TeleopModule
 from teleop_system.session.recorder import SessionRecorder
 from teleop_system.session.signals import ISignalSource, Samples, SignalPlan
-from teleop_system.session.turns import Turn
 from teleop_system.settings import SessionConfig
+from teleop_system.simulators.simulated_robot import SimulatedRobot
 from teleop_system.timing.stage_timer import StageTimer
 
 _S = EngagementState
 
 
 class SessionClock:
-    """Shows the time of the present tick in [s], to devices that have no clock of their own."""
+    """Returns the time of the present tick in [s], for devices without a clock of their own."""
 
     def __init__(self) -> None:
         self.time = 0.0
@@ -43,21 +42,19 @@ class TeleopSession:
     """One operator, one robot.
 
     Args:
-        config: What to wait for, and when something counts as wrong.
-        side: The robot.
+        config: Parameters of the session.
+        robot_side: Engagement, safety and drive of the robot.
         source: The operator's samples.
         modules: The controllers, in the order in which they run.
-        safety: The one writer.
-        preparation: What the robot does by itself before.
         plan: Where the samples come from; the required ones have to be fresh to engage.
+        simulated: The simulated robot, which every tick advances; None for a real one.
         rate: Ticks per second in [Hz].
-        clock: Shows the devices the time of the tick.
-        recorder: Keeps what happens, or None.
+        clock: Gives the devices the time of the tick.
+        recorder: Records every tick, or None.
 
     Attributes:
-        core: The robot's half: engagement, safety, and the way to the actuators.
-        requests: Takes what the operator asks for, from any thread.
-        timer: What each stage of a tick took.
+        requests: Receives the operator's requests, from any thread.
+        timer: Duration of each stage of a tick.
         causes: Everything that holds or limits the robot now.
         ticks: Ticks so far.
     """
@@ -68,28 +65,24 @@ class TeleopSession:
     def __init__(
         self,
         config: SessionConfig,
-        side: IRobotSide,
+        robot_side: RobotSide,
         source: ISignalSource,
         modules: Sequence[TeleopModule],
-        safety: SafetyManager,
-        preparation: Preparation,
         plan: SignalPlan,
         *,
+        simulated: SimulatedRobot | None,
         rate: float,
         clock: SessionClock,
         recorder: SessionRecorder | None = None,
     ) -> None:
-        parts = frozenset(part for module in modules for part in module.parts)
         self.config = config
-        self.side = side
-        self.safety = safety
-        self.core = RobotSide(config, side, safety, preparation, operated=parts)
+        self.robot_side = robot_side
         self.plan = plan
         self.recorder = recorder
         self.rate = rate
         self.clock = clock
         self.requests = RequestBox(auto_engage=config.auto_engage)
-        self.turns = tuple(Turn(module, rate) for module in modules)
+        self.schedules = tuple(ModuleSchedule(module, rate) for module in modules)
         stages = (*self.STAGES, *(module.name for module in modules), *self.LATE_STAGES)
         self.timer = StageTimer(stages)
         self._stages = {name: self.timer[name] for name in stages}
@@ -98,24 +91,24 @@ class TeleopSession:
         self.ticks = 0
         self._source = source
         self._needed = tuple({row.need.signal for row in plan.rows if row.need.required})
-        self._simulated = side if isinstance(side, SimulatedSide) else None
+        self._simulated = simulated
         self._last: float | None = None
         self._commands: dict[str, PartCommand] = {}
         self._base: VelocityCommand | None = None
 
     @property
     def status(self) -> EngagementStatus:
-        """Who moves the robot, and why nobody does."""
-        return self.core.status
+        """Who moves the robot, or why it holds."""
+        return self.robot_side.status
 
     @property
     def output(self) -> SafetyOutput | None:
         """The commands last sent; None before the robot's state was known."""
-        return self.core.output
+        return self.robot_side.output
 
     @property
     def targets(self) -> dict[str, Pose6D]:
-        """Where end effectors should be now, by chain."""
+        """Present target of every end effector, by chain."""
         return {chain: found[chain] for found in self._targets.values() for chain in found}
 
     @property
@@ -125,13 +118,13 @@ class TeleopSession:
 
     @property
     def is_over(self) -> bool:
-        """Whether the operator was a recording, and has come to its end."""
+        """Whether the operator was a recording that has ended."""
         return self._source.is_over
 
     @property
     def is_resting(self) -> bool:
-        """Whether nobody moves the robot, and all that was sent last has come to rest."""
-        return self.core.is_resting
+        """Whether nothing moves the robot, and its last commands have come to rest."""
+        return self.robot_side.is_resting
 
     def start(self) -> None:
         """Connect to the operator's devices.
@@ -142,8 +135,8 @@ class TeleopSession:
         self._source.connect()
 
     def close(self) -> None:
-        """Let the robot hold its pose, and let go of everything; safe to call twice."""
-        self.side.close()
+        """Release the robot, which holds its pose, and all devices; safe to call twice."""
+        self.robot_side.drive.close()
         self._source.close()
         if self.recorder is not None:
             self.recorder.close()
@@ -151,40 +144,40 @@ class TeleopSession:
     def step(
         self, now: float, requests: Requests | None = None, *, late: Cause | None = None
     ) -> None:
-        """Do everything that is due at time `now` [s].
+        """Run the tick at time `now` [s].
 
         Args:
             now: Time on the clock of the samples' stamps.
-            requests: What the operator asks for; None takes what was put into `requests`.
-            late: The cause that the loop has to report for coming late, if any.
+            requests: The operator's requests; None takes those of `self.requests`.
+            late: The cause of a tick that started late, if any.
         """
-        stages, last, core = self._stages, self._last, self.core
+        stages, last, robot_side = self._stages, self._last, self.robot_side
         self._last = self.clock.time = now
         if self._simulated is not None:
             with stages["simulation"]:
-                # What was sent in the last tick has been in force since.
+                # The commands of the last tick applied until now.
                 self._simulated.advance(now, 0.0 if last is None else max(now - last, 0.0))
         with stages["inputs"]:
             samples = self._source.read(now)
-            asked = requests or self.requests.take(ready=core.status.state is _S.READY)
+            taken = requests or self.requests.take(ready=self.status.state is _S.READY)
         with stages["engagement"]:
-            self._engage(now, samples, asked)
+            self._engage(now, samples, taken)
         causes = self._run_modules(now, samples)
         with stages["safety"]:
-            core.finish(now, self._commands, self._base, asked, late=late)
-        if not core.status.following:
+            robot_side.finish(now, self._commands, self._base, taken, late=late)
+        if not robot_side.status.following:
             self._targets.clear()
         if causes:
-            # That nobody has engaged is said once, by the core.
+            # The engagement already reports that the robot is not engaged.
             causes = tuple(cause for cause in causes if cause.rule is not Rule.NOT_ENGAGED)
-        self.causes = (*self._source.causes, *causes, *core.causes)
+        self.causes = (*self._source.causes, *causes, *robot_side.causes)
         if self.recorder is not None:
             with stages["record"]:
-                self._record(self.recorder, now, asked, samples)
+                self._record(self.recorder, now, taken, samples)
         self.timer.finish_tick()
         self.ticks += 1
 
-    def _engage(self, now: float, samples: Samples, asked: Requests) -> None:
+    def _engage(self, now: float, samples: Samples, requests: Requests) -> None:
         before = self.status.state
         oldest = now - self.config.input_age
         fresh = [
@@ -193,42 +186,43 @@ class TeleopSession:
             and sample.timestamp >= oldest
             for name in self._needed
         ]
-        # One lost tracker keeps nobody from engaging later on, but it stops only its own limb.
+        # Engaging needs every input; afterwards a lost tracker stops only its own limb.
         enough = any(fresh) if before is _S.ENGAGED else all(fresh)
-        status = self.core.begin(now, asked, inputs_fresh=enough)
+        status = self.robot_side.begin(now, requests, inputs_fresh=enough)
         if status.changed:
             self._enter(status.state, before)
-        if asked.recenter:
-            for turn in self.turns:
-                turn.module.recenter()
+        if requests.recenter:
+            for schedule in self.schedules:
+                schedule.module.recenter()
 
     def _enter(self, state: EngagementState, before: EngagementState) -> None:
         self._commands = {}
         self._base = None
         if state is _S.ENGAGED and before is not _S.ENGAGED:
-            positions = dict(
-                zip(self.safety.parts.joints, self.safety.positions.tolist(), strict=True)
-            )
-            for turn in self.turns:
-                turn.module.reset(positions)
-                turn.hurry()
+            safety = self.robot_side.safety
+            positions = dict(zip(safety.parts.joints, safety.positions.tolist(), strict=True))
+            for schedule in self.schedules:
+                schedule.module.reset(positions)
+                schedule.run_next_tick()
             self._source.engaged()
 
     def _run_modules(self, now: float, samples: Samples) -> tuple[Cause, ...]:
-        """Update the controllers that are due; return what all of them have to say."""
+        """Update the controllers that are due; return the latest causes of all."""
         if self.output is None:
-            return ()  # Nobody can move a robot that is nowhere.
+            return ()  # The state of the robot is unknown.
         following, commanded = self.status.following, self.output.positions
         causes: tuple[Cause, ...] = ()
-        for turn in self.turns:
-            if turn.is_due(self.ticks):
-                with self._stages[turn.module.name]:
-                    output = turn.update(samples, now=now, engaged=following, commanded=commanded)
-                self._take(turn.module, output)
-            causes += turn.causes
+        for schedule in self.schedules:
+            if schedule.is_due(self.ticks):
+                with self._stages[schedule.module.name]:
+                    output = schedule.update(
+                        samples, now=now, engaged=following, commanded=commanded
+                    )
+                self._store(schedule.module, output)
+            causes += schedule.causes
         return causes
 
-    def _take(self, module: TeleopModule, output: ModuleOutput) -> None:
+    def _store(self, module: TeleopModule, output: ModuleOutput) -> None:
         self._commands.update(output.commands)
         if output.base is not None:
             self._base = output.base
@@ -236,17 +230,17 @@ class TeleopSession:
             self._targets[module.name] = output.targets
 
     def _record(
-        self, recorder: SessionRecorder, now: float, asked: Requests, samples: Samples
+        self, recorder: SessionRecorder, now: float, requests: Requests, samples: Samples
     ) -> None:
-        recorder.record_inputs(now, asked, samples)
-        wish = self._base or VelocityCommand()
+        recorder.record_inputs(now, requests, samples)
+        base = self._base or VelocityCommand()
         recorder.record_tick(
             now,
             status=self.status,
             output=self.output,
-            side=self.side,
-            base_wish=(wish.linear_x, wish.linear_y, wish.angular_z),
+            drive=self.robot_side.drive,
+            base_wish=(base.linear_x, base.linear_y, base.angular_z),
             targets=self.targets,
-            # Whether somebody is engaged is recorded as the state.
+            # The trace records the engagement as its state.
             causes=[cause for cause in self.causes if cause.rule is not Rule.NOT_ENGAGED],
         )

@@ -77,11 +77,11 @@ class StatusReporter:
 
     def __init__(self, session: "TeleopSession", robot: RobotDescription) -> None:
         self._session = session
-        names = [name for turn in session.turns for name in turn.module.chains]
+        names = [name for schedule in session.schedules for name in schedule.module.chains]
         chains = {name: robot.chains[name] for name in names}
-        self._kinematics = ChainKinematics(robot, chains, session.safety.parts.joints)
+        self._kinematics = ChainKinematics(robot, chains, session.robot_side.safety.parts.joints)
         self._counted_at = 0.0
-        self._counts = {turn.module.name: 0 for turn in session.turns}
+        self._counts = {schedule.module.name: 0 for schedule in session.schedules}
         self._rates: dict[str, float] = {}
 
     def status(self, elapsed: float, speed: float, overruns: int) -> SessionStatus:
@@ -103,9 +103,8 @@ class StatusReporter:
 
     def error(self, chain: str, target: Pose6D) -> TrackingError:
         """Return how far an end effector, as last measured, is from a target."""
-        position, orientation = self._kinematics.place(
-            chain, self._session.side.positions.tolist()
-        )
+        positions = self._session.robot_side.drive.positions.tolist()
+        position, orientation = self._kinematics.place(chain, positions)
         return TrackingError(
             math.dist(position, target.position.tolist()),
             float(quat_distance(np.array(orientation), target.orientation)),
@@ -116,6 +115,6 @@ class StatusReporter:
         span = elapsed - self._counted_at
         if span < SHORTEST_SPAN:
             return
-        counts = {turn.module.name: turn.updates for turn in self._session.turns}
+        counts = {schedule.module.name: schedule.updates for schedule in self._session.schedules}
         self._rates = {name: (n - self._counts[name]) / span for name, n in counts.items()}
         self._counted_at, self._counts = elapsed, counts

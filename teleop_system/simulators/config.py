@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of the MuJoCo simulator."""
+"""Parameters of the simulators."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -18,6 +18,32 @@ from teleop_system.utils.validators import (
 AUTO_SCENE = "auto"
 SAMPLE_COUNTS = (0, 2, 4, 8)
 LARGEST_PICTURE = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationSettings:
+    """How the world is simulated and drawn."""
+
+    name: str = "mujoco"
+    """Registered name of the simulator."""
+    timestep: float = 0.002
+    """Physics step in [s]."""
+    real_time: bool = True
+    """Wait for the wall clock; false runs as fast as the machine can."""
+    seed: int = 0
+    """Seed of everything random in the simulator."""
+    render: bool = True
+    """Whether pictures may be asked for."""
+    width: int = 640
+    """Columns of a picture in [px]."""
+    height: int = 480
+    """Rows of a picture in [px]."""
+
+    def __post_init__(self) -> None:
+        require_in_range(self, "timestep", 1e-5, 0.02, unit="s")
+        require_non_negative(self, "seed")
+        require_in_range(self, "width", 1, LARGEST_PICTURE, unit="px")
+        require_in_range(self, "height", 1, LARGEST_PICTURE, unit="px")
 
 
 @dataclass(frozen=True, slots=True)

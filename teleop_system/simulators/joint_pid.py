@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A PID controller for every joint, for robots that are driven by efforts."""
+"""A PID controller for every joint, for effort mode."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,22 +33,22 @@ class PidGains:
     effort: Array
 
     @classmethod
-    def of_model(cls, simulator: MuJoCoSimulator, places: IndexArray) -> "PidGains":
+    def of_model(cls, simulator: MuJoCoSimulator, indices: IndexArray) -> "PidGains":
         """Return the gains of the model's own servos; they have no integral part."""
         model = simulator.model
         servos = read_servos(model, JointTable(model), MuJoCoConfig("unused"))
         return cls(
-            servos.stiffness[places],
-            np.zeros(len(places)),
-            servos.damping[places],
-            servos.upper[ControlMode.EFFORT, places],
+            servos.stiffness[indices],
+            np.zeros(len(indices)),
+            servos.damping[indices],
+            servos.upper[ControlMode.EFFORT, indices],
         )
 
     def changed(self, **gains: Sequence[float]) -> "PidGains":
-        """Return gains with some replaced: by one number for all joints, or one for each.
+        """Return gains with some replaced: one number for all joints, or one per joint.
 
         Raises:
-            ConfigError: There are as many as neither, or one is negative or not finite.
+            ConfigError: The count is neither, or a number is negative or not finite.
         """
         values = {"p": self.p, "i": self.i, "d": self.d}
         for name, numbers in gains.items():
@@ -66,7 +66,7 @@ class PidGains:
 
 
 class JointPid:
-    """Efforts that bring joints to where they should be.
+    """Efforts that bring joints to their targets.
 
     Args:
         gains: Gains and bounds.
@@ -84,15 +84,15 @@ class JointPid:
         """Return efforts in [N m] or [N], shape (N,).
 
         Args:
-            error: How far joints are from their targets in [rad] or [m], shape (N,).
-            error_rate: How fast that grows in [rad/s] or [m/s], shape (N,).
+            error: Target minus position in [rad] or [m], shape (N,).
+            error_rate: Rate of the error in [rad/s] or [m/s], shape (N,).
             dt: Time since the last update in [s].
             extra: Efforts to add, within the same bounds.
         """
         gains = self.gains
         wanted = gains.p * error + gains.d * error_rate + extra
         integral = self._sum + gains.i * error * dt
-        # The sum grows no further than the effort limit leaves room for, so it never winds up.
+        # The integral stays within the room below the effort limit, so it cannot wind up.
         room = np.maximum(gains.effort - np.abs(wanted), 0.0)
         self._sum = np.minimum(np.maximum(integral, -room), room)
         effort: Array = np.minimum(np.maximum(wanted + self._sum, -gains.effort), gains.effort)

@@ -3,9 +3,8 @@
 
     ros2 run teleop_system mujoco_bridge --ros-args -p robot:=rby1
 
-A control cycle takes one `mj_step1`, reads the robot, decides, commands, and takes `mj_step2` and
-the rest of the period's physics steps. Cycles and callbacks share one thread; pictures are drawn
-and sent by another.
+A control cycle takes one `mj_step1`, runs the robot side, and takes `mj_step2` and the rest of the
+period's physics steps. Cycles and callbacks share one thread; another draws and sends pictures.
 """
 
 import contextlib
@@ -18,17 +17,19 @@ from rcl_interfaces.msg import SetParametersResult
 from typing_extensions import override
 
 from teleop_system.exceptions import ConfigError, SimulationError, TeleopError
-from teleop_system.robot_side.driven_side import DrivenSide
+from teleop_system.robot_side.drive import simulated_drive
 from teleop_system.robot_side.engagement import MotionSource
 from teleop_system.robot_side.robot_side import RobotSide
-from teleop_system.robots import load_robot
+from teleop_system.robots import RobotDescription, load_robot
 from teleop_system.ros2.fast_dds import enlarge_shared_memory
 from teleop_system.ros2.robot_topics import RobotTopics
 from teleop_system.ros2.status import Level, StatusReport
 from teleop_system.ros2.teleop_node import TeleopNode, run_node
-from teleop_system.session.build import make_simulator
+from teleop_system.safety import RobotParts
 from teleop_system.simulators import ros2_bridge_parameters as parameters
+from teleop_system.simulators.factory import create_simulator
 from teleop_system.simulators.joint_pid import PidGains
+from teleop_system.simulators.mujoco_robot import MuJoCoRobot
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.simulators.ros2_camera import CameraTopics
 from teleop_system.simulators.ros2_sensors import SensorTopics
@@ -48,7 +49,7 @@ class MuJoCoBridge(TeleopNode):
         super().__init__("mujoco_bridge", status_rate=STATUS_RATE, **keywords)
         parameters.declare(self)
         self.add_on_set_parameters_callback(self._on_parameters)
-        self._side: DrivenSide | None = None
+        self._simulated: MuJoCoRobot | None = None
         self._was_estopped = False
         self._is_paused = False
         self._failure = ""
@@ -57,17 +58,17 @@ class MuJoCoBridge(TeleopNode):
 
     @override
     def setting_overrides(self) -> list[str]:
-        self._asked = parameters.read(self)
-        return [*self._asked.overrides(), *super().setting_overrides()]
+        self._options = parameters.read(self)
+        return [*self._options.overrides(), *super().setting_overrides()]
 
     @override
     def now(self) -> float:
-        """Return the time of the stamps in [s]: the simulation's own, or the wall's."""
+        """Return the time of the stamps in [s]: simulated or wall time."""
         return self.simulated_time if self._has_own_time else time.time()
 
     @property
     def simulated_time(self) -> float:
-        """Simulated time in [s]; a reset does not turn it back."""
+        """Simulated time in [s]; it continues after a reset."""
         return self._time_before + self._simulator.get_time()
 
     @property
@@ -77,9 +78,14 @@ class MuJoCoBridge(TeleopNode):
 
     @override
     def configure(self) -> None:
-        asked, settings = self._asked, self.settings
+        asked, settings = self._options, self.settings
         robot = load_robot(settings.robot.name)
-        simulator = make_simulator(settings)
+        simulator = create_simulator(
+            robot,
+            settings.simulation,
+            pose=settings.robot.initial_pose,
+            scene=settings.robot.scene,
+        )
         self.resources.callback(simulator.shutdown)
         if not isinstance(simulator, MuJoCoSimulator):
             raise ConfigError(f"simulation.name must be mujoco, got {settings.simulation.name!r}")
@@ -97,37 +103,36 @@ class MuJoCoBridge(TeleopNode):
         self._timer = self.every(period, self._on_timer)
         self._timer.cancel()
 
-    def _open_robot(self, simulator: MuJoCoSimulator, robot: Any) -> None:
-        side = DrivenSide(robot, simulator)
+    def _open_robot(self, simulator: MuJoCoSimulator, robot: RobotDescription) -> None:
+        simulated = MuJoCoRobot(simulator, robot, RobotParts(robot).joints)
         self.resources.callback(self._close_robot)
-        self._model_gains = side.gains
-        self._apply(side, {name: self.get_parameter(name).value for name in _LIVE})
+        self._model_gains = simulated.gains
+        self._apply(simulated, {name: self.get_parameter(name).value for name in _LIVE})
         settings = self.settings
-        self._core = RobotSide.build(
+        self._robot_side = RobotSide(
             robot,
-            side,
+            simulated_drive(robot, simulated),
             settings.session,
             settings.safety,
             initial_pose=settings.robot.initial_pose,
         )
         if self._was_estopped:
-            self._core.latch_estop()
-        self._robot = RobotTopics(
+            self._robot_side.latch_estop()
+        self._topics = RobotTopics(
             self,
             robot,
-            self._core,
-            auto_engage=self._asked.auto_engage,
-            mode=lambda: side.mode,
-            extra=side.add_efforts,
+            self._robot_side,
+            auto_engage=self._options.auto_engage,
+            mode=lambda: simulated.mode,
         )
-        self._side = side
+        self._simulated = simulated
 
-    def _open_outputs(self, robot: Any) -> None:
-        asked, simulator = self._asked, self._simulator
+    def _open_outputs(self, robot: RobotDescription) -> None:
+        asked, simulator = self._options, self._simulator
         self._sensors = SensorTopics(
             self,
             simulator,
-            self._core.safety.parts.joints,
+            self._robot_side.safety.parts.joints,
             has_base=robot.base is not None,
             with_clock=asked.publish_clock,
         )
@@ -147,45 +152,47 @@ class MuJoCoBridge(TeleopNode):
             self._viewer = self.resources.enter_context(interactive_viewer(simulator))
 
     def _close_robot(self) -> None:
-        if self._side is not None:  # Otherwise it was not opened, and the latch is as it was.
-            self._was_estopped = self._core.is_estopped or self._robot.requests.asks_for_estop
-        self._side = None
+        if self._simulated is not None:  # Otherwise it was not opened: the latch did not change.
+            latched, pressed = self._robot_side.is_estopped, self._topics.requests.has_estop
+            self._was_estopped = latched or pressed
+            self._robot_side.drive.close()
+        self._simulated = None
 
     @override
     def activate(self) -> None:
-        self._robot.begin_anew()
-        self._sensors.look()
+        self._topics.restart()
+        self._sensors.update_subscribers()
         self._pacer.restart()
         self._timer.reset()
 
     @override
     def deactivate(self) -> None:
         self._timer.cancel()
-        if self._side is not None:
-            self._robot.let_go("the robot was deactivated")
-            self._side.halt()
-            self._core.come_to_rest()
+        if self._simulated is not None:
+            self._topics.abort_tools("the robot was deactivated")
+            self._robot_side.drive.stop_base()
+            self._robot_side.come_to_rest()
 
     @override
     def destroy_node(self) -> None:
         super().destroy_node()
-        if hasattr(self, "_robot"):
-            self._robot.end()
+        if hasattr(self, "_topics"):
+            self._topics.end()
 
     @override
     def report(self) -> StatusReport:
-        if self._side is None:
+        if self._simulated is None:
             return super().report()
-        report, pacer = self._robot.report(), self._pacer
+        report, pacer = self._topics.report(), self._pacer
         report.values.update(
             simulation=self._failure or ("paused" if self._is_paused else "running"),
             simulated_time=f"{self.simulated_time:.3f}",
             real_time_factor=f"{pacer.real_time_factor:.3f}",
             overruns=str(pacer.overruns),
             dropped=str(pacer.dropped),
-            control_mode=self._side.mode,
+            control_mode=self._simulated.mode,
         )
-        self._sensors.look()
+        self._sensors.update_subscribers()
         if self.is_active and self._is_paused:
             self._sensors.publish_clock(self.simulated_time)
         if self._failure:
@@ -196,49 +203,49 @@ class MuJoCoBridge(TeleopNode):
         return report
 
     def pause(self) -> None:
-        """Let simulated time stand still."""
+        """Stop simulated time."""
         self._is_paused = True
 
     def resume(self) -> None:
-        """Let simulated time pass again."""
+        """Continue simulated time."""
         self._is_paused = False
         self._pacer.restart()
 
     def step(self) -> None:
-        """Let one control cycle pass, paused or not."""
+        """Run one control cycle, paused or not."""
         self._cycle(1)
 
     def reset(self) -> None:
-        """Start over from the initial pose; simulated time goes on, a latched stop stays."""
-        assert self._side is not None
+        """Return to the initial pose; simulated time continues, a latched stop stays."""
+        assert self._simulated is not None
         self._time_before = self.simulated_time
         self._simulator.reset()
-        self._side.restart()
-        self._core.restart()
-        self._robot.begin_anew()
+        self._simulated.restart()
+        self._robot_side.restart()
+        self._topics.restart()
         self._pacer.restart()
         self._failure = ""
 
     @property
     def failure(self) -> str:
-        """Why the simulation cannot go on before a reset; empty where it can."""
+        """Why the simulation needs a reset; empty where it does not."""
         return self._failure
 
     def _on_timer(self) -> None:
         if not self.is_active or self._is_paused or self._failure:
             return
-        cycles = self._pacer.owed(self.steady()) if self._asked.pace == "real_time" else 1
+        cycles = self._pacer.owed(self.steady()) if self._options.pace == "real_time" else 1
         if cycles:
             self._cycle(cycles)
 
     def _cycle(self, cycles: int) -> None:
-        """Let some periods pass under one decision; more than one only where the loop is late."""
-        side = self._side
-        assert side is not None
+        """Run one control cycle of some periods; more than one only where the loop is late."""
+        simulated = self._simulated
+        assert simulated is not None
         now = self.now()
         try:
             with self._viewer_lock():
-                side.advance(now, self._steps * cycles, lambda: self._robot.cycle(now))
+                simulated.cycle(now, self._steps * cycles, lambda: self._topics.cycle(now))
         except SimulationError as error:
             self._failure = str(error)
             self.get_logger().error(f"{error}")
@@ -252,7 +259,7 @@ class MuJoCoBridge(TeleopNode):
         self._sensors.publish_clock(self.simulated_time)
         tick = Tick(self._index, now, now)
         if self._sensors_due.is_due(tick):
-            self._sensors.publish_state(now, self._core.output)
+            self._sensors.publish_state(now, self._robot_side.output)
         if self._odometry_due.is_due(tick):
             self._sensors.publish_odometry(now)
         if self._camera is not None and self._camera_due.is_due(tick):
@@ -275,29 +282,30 @@ class MuJoCoBridge(TeleopNode):
         if not changed:
             return SetParametersResult(successful=True)
         motion, estopped = MotionSource.NOBODY, self._was_estopped
-        if self._side is not None:
-            motion, estopped = self._core.status.motion, self._core.is_estopped
+        if self._simulated is not None:
+            robot_side = self._robot_side
+            motion, estopped = robot_side.status.motion, robot_side.is_estopped
         if reason := parameters.refusal(changed, motion, estopped=estopped):
             return SetParametersResult(successful=False, reason=reason)
-        if self._side is None:
+        if self._simulated is None:
             return SetParametersResult(successful=True)
         try:
-            self._apply(self._side, {**kept, **values})
+            self._apply(self._simulated, {**kept, **values})
         except TeleopError as error:
             return SetParametersResult(successful=False, reason=str(error))
         return SetParametersResult(successful=True)
 
-    def _apply(self, side: DrivenSide, values: dict[str, Any]) -> None:
-        """Drive the robot as live parameters say.
+    def _apply(self, simulated: MuJoCoRobot, values: dict[str, Any]) -> None:
+        """Set control mode and gains from the live parameters.
 
         Raises:
             TeleopError: One of them cannot be used.
         """
         mode, gains = values["control_mode"], self._gains(values)
-        if mode != side.mode:
-            side.set_mode(mode, gains)
+        if mode != simulated.mode:
+            simulated.set_mode(mode, gains)
         else:
-            side.gains = gains
+            simulated.gains = gains
 
     def _gains(self, values: dict[str, Any]) -> PidGains:
         given = {gain: list(values[f"pid_{gain}"] or ()) for gain in parameters.GAINS}
@@ -312,7 +320,7 @@ def _cycle(rate: float, timestep: float) -> tuple[float, int]:
     """Return the rate of control cycles [Hz] and the physics steps of one.
 
     Raises:
-        ConfigError: A cycle is not made of whole steps.
+        ConfigError: A cycle is not a whole number of steps.
     """
     steps = round(1.0 / (rate * timestep))
     if abs(steps * timestep * rate - 1.0) > 1e-6:

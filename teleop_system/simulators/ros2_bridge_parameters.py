@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parameters of the MuJoCo bridge, and the settings that they stand for."""
+"""The parameters of the MuJoCo bridge, and the settings they override."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -7,24 +7,24 @@ from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, ParameterType
 
-from teleop_system.robot_side.driven_side import MODES
 from teleop_system.robot_side.engagement import MotionSource
+from teleop_system.simulators.mujoco_robot import MODES
 from teleop_system.utils.validators import require_choice
 
 PACES = ("real_time", "fast", "stepped")
 GAINS = ("p", "i", "d")
 MODEL_GAINS = [-1.0]
-"""What the gain parameters are while the model's own gains hold."""
+"""Value of a gain parameter that keeps the model's own gains."""
 
 
 def _parameter(default: Any, text: str, low: float = 0.0, high: float = 0.0) -> Any:
-    """Return a field that knows how it is described, and its range where it has one."""
+    """Return a field with its description and, where it has one, its range."""
     return field(default=default, metadata={"text": text, "low": low, "high": high})
 
 
 @dataclass(frozen=True, slots=True)
 class BridgeParameters:
-    """What the bridge was asked to be; every field is a parameter of the same name."""
+    """The fixed parameters of the bridge; every field is a parameter of the same name."""
 
     robot: str = _parameter(
         "", "A robot of `teleop robots`, or a folder with a model; empty as the settings say."
@@ -48,7 +48,7 @@ class BridgeParameters:
     camera_height: int = _parameter(480, "Rows of a picture in [px].", 16, 8192)
     viewer: bool = _parameter(False, "Show the simulation in a window.")
     auto_engage: bool = _parameter(
-        False, "Take control by itself; only for operators who are simulated or recorded."
+        False, "Engage automatically; only for simulated or recorded operators."
     )
     self_test: bool = _parameter(
         True, "Move the hands a little before an operator may take control."
@@ -58,7 +58,7 @@ class BridgeParameters:
         require_choice(self, "pace", PACES)
 
     def overrides(self) -> list[str]:
-        """Return the settings that these parameters stand for."""
+        """Return the settings that these parameters override."""
         found = [
             f"simulation.timestep={1.0 / self.physics_rate!r}",
             f"simulation.render={str(self.camera).lower()}",
@@ -89,14 +89,14 @@ def declare(node: Any) -> None:
         "control_mode",
         MODES[0],
         ParameterDescriptor(
-            description="How joints are driven to the safety manager's positions: "
-            f"{', '.join(MODES)}. It cannot be changed while the robot moves or is stopped."
+            description="How joints reach the safety manager's positions: "
+            f"{', '.join(MODES)}. It cannot change while the robot moves or is stopped."
         ),
     )
     for gain in GAINS:
         text = (
             f"Gain {gain} of effort mode: one for all joints, or one for each in the order of "
-            "/slave/joint_targets; -1 takes the model's own. As for control_mode."
+            "/slave/joint_targets; -1 keeps the model's own. Changes as control_mode does."
         )
         kind = ParameterType.PARAMETER_DOUBLE_ARRAY
         descriptor = ParameterDescriptor(type=kind, description=text)
@@ -104,7 +104,7 @@ def declare(node: Any) -> None:
 
 
 def differing(kept: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
-    """Return the names of parameters that should become something else than they are."""
+    """Return the names of parameters whose wanted value differs from the present one."""
 
     def plain(value: Any) -> Any:
         return value if isinstance(value, str) else list(value or ())
@@ -115,11 +115,11 @@ def differing(kept: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
 def refusal(changes: Sequence[str], motion: MotionSource, *, estopped: bool) -> str:
     """Return why live parameters cannot be changed now; empty where they can.
 
-    They decide how firmly the robot holds its position, so nobody may turn them while somebody has
-    control of it, or while it has to hold after an emergency stop, whatever became of the node.
+    They set how stiffly the robot holds its position, so they stay as they are while the robot is
+    engaged or moves, and while an emergency stop is latched.
 
     Args:
-        changes: The names of those that should be changed.
+        changes: The names of the parameters to change.
         motion: Who moves the robot.
         estopped: Whether the emergency stop is latched.
     """
@@ -132,10 +132,10 @@ def refusal(changes: Sequence[str], motion: MotionSource, *, estopped: bool) -> 
 
 
 def read(node: Any) -> BridgeParameters:
-    """Return what the parameters of a node say.
+    """Return the fixed parameters of a node.
 
     Raises:
-        ConfigError: One of them cannot be used.
+        ConfigError: A parameter has an invalid value.
     """
     names = [entry.name for entry in fields(BridgeParameters)]
     return BridgeParameters(**{name: node.get_parameter(name).value for name in names})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a simulated robot publishes: joints, odometry, inertial units, wrists and the clock."""
+"""The topics a simulated robot publishes: joints, odometry, IMUs, wrenches and the clock."""
 
 from typing import Any
 
@@ -17,18 +17,18 @@ from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
 
 ODOM, BASE_LINK = "odom", "base_link"
 UNKNOWN = (0.0,) * 9
-"""A covariance that says nothing; by convention, zeros."""
+"""An unknown covariance is zero by convention."""
 NO_POSE_COVARIANCE = (0.0,) * 36
 
 
-class Outlet:
-    """A publisher that need not be fed while nobody listens.
+class SensorTopic:
+    """A publisher that is used only while it has subscribers.
 
     Args:
         node: The `TeleopNode` that publishes.
         kind: Type of the messages.
         name: Topic without prefix.
-        codec: Makes bytes of what is published.
+        codec: Encodes the messages.
     """
 
     def __init__(self, node: Any, kind: Any, name: str, codec: Any = None) -> None:
@@ -36,8 +36,8 @@ class Outlet:
         self.codec = codec
         self.is_wanted = False
 
-    def look(self) -> None:
-        """Find out whether anybody listens."""
+    def update_subscribers(self) -> None:
+        """Update whether the topic has subscribers."""
         self.is_wanted = self._publisher.get_subscription_count() > 0
 
     def publish(self, data: bytes) -> None:
@@ -46,7 +46,7 @@ class Outlet:
 
 
 class SensorTopics:
-    """Publishers for everything that is measured, and for what was commanded.
+    """Publishers of all measurements, and of the commanded joint targets.
 
     Args:
         node: The `TeleopNode` that owns the simulator.
@@ -68,11 +68,15 @@ class SensorTopics:
         self._simulator = simulator
         names = simulator.get_joint_names()
         self._arrays = [np.empty(len(names)) for _ in range(3)]
-        self._states = Outlet(node, JointState, TopicNames.JOINT_STATES, JointStateCodec(names))
-        self._targets = Outlet(node, JointState, TopicNames.JOINT_TARGETS, JointStateCodec(joints))
+        self._states = SensorTopic(
+            node, JointState, TopicNames.JOINT_STATES, JointStateCodec(names)
+        )
+        self._targets = SensorTopic(
+            node, JointState, TopicNames.JOINT_TARGETS, JointStateCodec(joints)
+        )
         wrists, units = simulator.get_sensor_names()
         self._wrists = {
-            name: Outlet(
+            name: SensorTopic(
                 node,
                 WrenchStamped,
                 TopicNames.force_torque(name),
@@ -81,7 +85,7 @@ class SensorTopics:
             for name in wrists
         }
         self._units = {
-            name: Outlet(
+            name: SensorTopic(
                 node,
                 Imu,
                 TopicNames.imu(name),
@@ -89,13 +93,15 @@ class SensorTopics:
             )
             for name in units
         }
-        self._odometry: Outlet | None = None
+        self._odometry: SensorTopic | None = None
         if has_base:
             codec = StampedCodec(StampedCodec.ODOMETRY, ODOM, BASE_LINK)
-            self._odometry = Outlet(node, Odometry, TopicNames.BASE_ODOM, codec)
-        self._clock = Outlet(node, Clock, TopicNames.CLOCK) if with_clock else None
-        optional = [outlet for outlet in (self._odometry, self._clock) if outlet is not None]
-        self._outlets = [
+            self._odometry = SensorTopic(node, Odometry, TopicNames.BASE_ODOM, codec)
+        self._clock = SensorTopic(node, Clock, TopicNames.CLOCK) if with_clock else None
+        optional = [
+            publisher for publisher in (self._odometry, self._clock) if publisher is not None
+        ]
+        self._publishers = [
             self._states,
             self._targets,
             *self._wrists.values(),
@@ -103,18 +109,18 @@ class SensorTopics:
             *optional,
         ]
 
-    def look(self) -> None:
-        """Find out who listens; what nobody wants is not sent until the next look."""
-        for outlet in self._outlets:
-            outlet.look()
+    def update_subscribers(self) -> None:
+        """Update which topics have subscribers; the rest is not published."""
+        for publisher in self._publishers:
+            publisher.update_subscribers()
 
     def publish_clock(self, simulated: float) -> None:
-        """Tell the simulated time in [s]."""
+        """Publish the simulated time in [s]."""
         if self._clock is not None and self._clock.is_wanted:
             self._clock.publish(encode_clock(simulated))
 
     def publish_state(self, stamp: float, output: SafetyOutput | None) -> None:
-        """Tell where joints are and were sent, and what sensors measure, at `stamp` [s]."""
+        """Publish joint states, joint targets and sensors of time `stamp` [s]."""
         simulator = self._simulator
         if self._states.is_wanted:
             positions, velocities, efforts = self._arrays
@@ -124,20 +130,22 @@ class SensorTopics:
             rows = (positions.tolist(), velocities.tolist(), efforts.tolist())
             self._states.publish(self._states.codec.encode(stamp, *rows))
         if output is not None and self._targets.is_wanted:
-            speeds = output.joints.velocities.tolist()
-            data = self._targets.codec.encode(stamp, output.positions.tolist(), speeds)
+            velocities_sent = output.joints.velocities.tolist()
+            data = self._targets.codec.encode(stamp, output.positions.tolist(), velocities_sent)
             self._targets.publish(data)
-        for name, outlet in self._wrists.items():
-            if outlet.is_wanted:
+        for name, publisher in self._wrists.items():
+            if publisher.is_wanted:
                 wrench = simulator.get_force_torque(name)
                 values = (*wrench.force.tolist(), *wrench.torque.tolist())
-                outlet.publish(outlet.codec.encode(stamp, values))
-        for name, outlet in self._units.items():
-            if outlet.is_wanted:
-                outlet.publish(outlet.codec.encode(stamp, _imu_values(simulator.get_imu(name))))
+                publisher.publish(publisher.codec.encode(stamp, values))
+        for name, publisher in self._units.items():
+            if publisher.is_wanted:
+                publisher.publish(
+                    publisher.codec.encode(stamp, _imu_values(simulator.get_imu(name)))
+                )
 
     def publish_odometry(self, stamp: float) -> None:
-        """Tell where the base is since the start, and how fast it moves in its own frame."""
+        """Publish the pose of the base since the start, and its velocity in its own frame."""
         if self._odometry is None or not self._odometry.is_wanted:
             return
         position, orientation = self._simulator.get_odometry()

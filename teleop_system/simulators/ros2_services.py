@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be asked of a simulation: pause, resume, step, reset."""
+"""The services of a simulation: pause, resume, step, reset."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from teleop_system.utils.ros2_helpers import TopicNames
 
 
 class SimulationServices:
-    """The services of a simulation; each says why where it refuses.
+    """Four services; a refusal states its reason.
 
     Args:
         bridge: The node that owns the simulation.
@@ -46,7 +46,7 @@ class SimulationServices:
 
     def _reset(self) -> tuple[bool, str]:
         self._bridge.reset()
-        return True, "the robot is back where it started; engage to move it"
+        return True, "the robot is back in its initial pose; engage to move it"
 
     def _service(self, answer: Callable[[], tuple[bool, str]]) -> Callable[[Any, Any], Any]:
         def respond(request: Any, response: Any) -> Any:

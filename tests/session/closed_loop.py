@@ -132,7 +132,7 @@ def _observe(
                 seen.wanted.append(wanted)
                 seen.joints.append(simulator.get_state().joint_positions[order])
         seen.times.append(now)
-        seen.places.append(session.side.odometry())
+        seen.places.append(session.robot_side.drive.odometry())
         seen.contacts |= simulator.self_contacts()
         sent = simulator.get_joint_targets()[order]
         seen.beyond = max(seen.beyond, float(np.maximum(lower - sent, sent - upper).max()))

@@ -20,12 +20,12 @@ MOVING = 1e-3
 
 
 def states_of(rig: Rig) -> list[str]:
-    return [record.target.value for record in rig.session.core.engagement.history]
+    return [record.target.value for record in rig.session.robot_side.engagement.history]
 
 
 def moved(rig: Rig, part: str, seconds: float) -> float:
     """Return the largest way of a part's commands while time passes."""
-    columns = rig.session.safety.parts[part].columns
+    columns = rig.session.robot_side.safety.parts[part].columns
     assert rig.session.output is not None
     before = rig.session.output.positions[columns].copy()
     largest = 0.0
@@ -67,7 +67,7 @@ def test_nobody_takes_control_unasked_where_that_is_not_wanted() -> None:
         rig.run(1.0)
         assert rig.session.status.state is _S.READY
         assert moved(rig, "right_arm", 0.5) == 0.0
-        rig.session.requests.ask(engage=True)
+        rig.session.requests.request(engage=True)
         rig.run(0.05)
         assert rig.session.status.state is _S.ENGAGED
 
@@ -78,7 +78,7 @@ def test_every_part_of_the_body_follows() -> None:
         assert rig.session.recorder is not None
         commands = rig.session.recorder.trace.column("commands")
         commands = commands[np.isfinite(commands).all(axis=1)]
-        for part in rig.session.safety.parts.values():
+        for part in rig.session.robot_side.safety.parts.values():
             assert np.ptp(commands[:, part.columns], axis=0).max() > 0.02, part.name
 
 
@@ -92,10 +92,10 @@ def test_only_the_chosen_modules_move_their_parts() -> None:
 def test_an_open_clutch_holds_the_robot_and_a_closed_one_goes_on_without_a_jump() -> None:
     with rigged() as rig:
         rig.run(5.0)
-        rig.session.requests.ask(clutch=False)
+        rig.session.requests.request(clutch=False)
         rig.run(1.0)
         assert moved(rig, "left_arm", 1.0) == 0.0
-        rig.session.requests.ask(clutch=True)
+        rig.session.requests.request(clutch=True)
         # The promise of the safety manager for the first cycle.
         assert moved(rig, "left_arm", 0.01) <= 0.002
         assert moved(rig, "left_arm", 3.0) > MOVING
@@ -104,21 +104,21 @@ def test_an_open_clutch_holds_the_robot_and_a_closed_one_goes_on_without_a_jump(
 def test_an_emergency_stop_latches_and_needs_reset_and_engage() -> None:
     with rigged("session.auto_engage=false") as rig:
         rig.run(0.5)
-        rig.session.requests.ask(engage=True)
+        rig.session.requests.request(engage=True)
         rig.run(5.0)
-        rig.session.requests.ask(estop=True)
+        rig.session.requests.request(estop=True)
         rig.run(0.02)
-        rig.session.requests.ask(estop=False)
+        rig.session.requests.request(estop=False)
         assert rig.session.status.state is _S.ESTOPPED
         rig.run(1.0)
         assert moved(rig, "left_arm", 0.5) == 0.0
-        rig.session.requests.ask(engage=True)
+        rig.session.requests.request(engage=True)
         assert moved(rig, "left_arm", 0.5) == 0.0
-        rig.session.requests.ask(reset_estop=True)
+        rig.session.requests.request(reset_estop=True)
         rig.run(0.5)
         assert rig.session.status.state is _S.READY
         assert moved(rig, "left_arm", 0.5) == 0.0
-        rig.session.requests.ask(engage=True)
+        rig.session.requests.request(engage=True)
         assert moved(rig, "left_arm", 4.0) > MOVING
 
 
@@ -140,9 +140,9 @@ def test_lost_inputs_hold_at_once_and_give_up_control_later() -> None:
         return dict.fromkeys(samples) if now >= 3.0 else samples
 
     with rigged("session.auto_engage=false", disturb=lose_all) as rig:
-        rig.session.requests.ask(engage=True)
+        rig.session.requests.request(engage=True)
         rig.run(0.3)
-        rig.session.requests.ask(engage=True)
+        rig.session.requests.request(engage=True)
         rig.run(3.5)
         assert moved(rig, "right_arm", 0.5) == 0.0
         rig.run(1.5)
@@ -174,7 +174,7 @@ def test_a_bad_sample_never_makes_the_robot_jump(bad: Pose6D | None) -> None:
         commands = rig.session.recorder.trace.column("commands")
         commands = commands[np.isfinite(commands).all(axis=1)]
         steps = np.abs(np.diff(commands, axis=0)).max(axis=0) * rig.session.rate
-        assert (steps <= rig.session.safety.parts.velocity * (1.0 + 1e-6)).all()
+        assert (steps <= rig.session.robot_side.safety.parts.velocity * (1.0 + 1e-6)).all()
 
 
 def test_a_stall_of_two_seconds_is_a_cause_and_a_hold() -> None:
@@ -191,7 +191,7 @@ def test_a_stall_of_two_seconds_is_a_cause_and_a_hold() -> None:
 def test_a_robot_that_does_not_go_where_it_is_told_is_a_fault() -> None:
     with rigged() as rig:
         rig.run_until(_S.ENGAGED)
-        side = rig.session.side
+        side = rig.session.robot_side.drive
         side.measure = lambda: side.positions.__iadd__(1.0)  # type: ignore[method-assign]
         side.measured_at = math.inf
         rig.run(1.0)
@@ -219,22 +219,22 @@ def test_a_robot_without_parts_for_the_modules_is_refused() -> None:
 
 def test_modules_the_robot_has_no_parts_for_are_left_out() -> None:
     with rigged("robot=dg5f") as rig:
-        assert [turn.module.name for turn in rig.session.turns] == ["hand"]
+        assert [schedule.module.name for schedule in rig.session.schedules] == ["hand"]
         rig.run(6.0)
         assert rig.session.status.state is _S.ENGAGED
 
 
 def test_a_request_counts_for_one_tick_and_the_clutch_stays_as_it_was_put() -> None:
     box = RequestBox()
-    box.ask(engage=True, clutch=False)
+    box.request(engage=True, clutch=False)
     assert box.take(ready=False) == Requests(engage=True, clutch=False)
     assert box.take(ready=False) == Requests(clutch=False)
 
 
 def test_an_emergency_stop_pressed_and_released_between_two_ticks_counts() -> None:
     box = RequestBox()
-    box.ask(estop=True)
-    box.ask(estop=False)
+    box.request(estop=True)
+    box.request(estop=False)
     assert box.take(ready=False).estop
     assert not box.take(ready=False).estop
 
@@ -242,7 +242,7 @@ def test_an_emergency_stop_pressed_and_released_between_two_ticks_counts() -> No
 def test_giving_up_control_ends_taking_it_unasked() -> None:
     box = RequestBox(auto_engage=True)
     assert box.take(ready=True).engage
-    box.ask(disengage=True)
+    box.request(disengage=True)
     box.take(ready=True)
     assert not box.take(ready=True).engage
 

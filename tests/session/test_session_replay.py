@@ -36,7 +36,7 @@ def test_recorded_inputs_give_bit_identical_commands(robot: str, tmp_path: Path)
     with rigged(*overrides) as rig:
         for tick in range(300):
             if tick in (180, 200):
-                rig.session.requests.ask(clutch=tick == 200)
+                rig.session.requests.request(clutch=tick == 200)
             rig.session.step(rig.now)
             rig.now += 0.01 + 1e-4 * random.standard_normal()
         recorder = rig.session.recorder

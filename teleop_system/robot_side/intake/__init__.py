@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What reaches a robot from others: whose commands count, and whether anybody is still there.
+"""What the robot side receives: whose commands count, and whether the operator is still present.
 
-Nothing here reads a clock or knows messages; a node tells what came, from whom and when.
+Nothing here reads a clock or knows messages; a node passes on what came, from whom and when.
 """
 
-from teleop_system.robot_side.intake.clutch import ClutchWatch
+from teleop_system.robot_side.intake.clutch import ClutchMonitor
 from teleop_system.robot_side.intake.command_intake import CommandIntake
-from teleop_system.robot_side.intake.masters import MasterWatch
+from teleop_system.robot_side.intake.operator_modules import OperatorModules
 from teleop_system.robot_side.intake.trajectory import Trajectory, TrajectoryPlayer
-from teleop_system.robot_side.intake.velocity_door import VelocityDoor
+from teleop_system.robot_side.intake.velocity_integrator import VelocityIntegrator
 
 __all__ = [
-    "ClutchWatch",
+    "ClutchMonitor",
     "CommandIntake",
-    "MasterWatch",
+    "OperatorModules",
     "Trajectory",
     "TrajectoryPlayer",
-    "VelocityDoor",
+    "VelocityIntegrator",
 ]

@@ -1,37 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the operator holds the clutch, when it is only heard of over a network."""
+"""Whether the operator holds a clutch that reports over a network."""
 
 import math
 
-OPEN_AFTER = 0.5
-"""Silence of a clutch in [s] after which it counts as open."""
+from teleop_system.safety.staleness import CLUTCH
 
 
-class ClutchWatch:
-    """The state of a clutch that says "closed" again and again.
+class ClutchMonitor:
+    """The state of a clutch that repeats its report while it is closed.
 
-    A system without a clutch has it closed for ever. Once one was heard, its silence opens it: an
-    operator whose clutch died must not go on moving the robot.
+    A system without a clutch counts as closed. Once a clutch has reported, its silence opens it:
+    an operator whose clutch failed must not continue to move the robot.
 
     Args:
-        open_after: Silence in [s] after which it counts as open.
+        timeout: Silence in [s] after which it counts as open.
     """
 
-    def __init__(self, open_after: float = OPEN_AFTER) -> None:
-        self._open_after = open_after
-        self._heard_at = -math.inf
+    def __init__(self, timeout: float = CLUTCH.timeout) -> None:
+        self._timeout = timeout
+        self._reported_at = -math.inf
         self._closed = True
-        self.was_heard = False
-        """Whether there has ever been a clutch."""
+        self._exists = False
 
-    def hear(self, closed: bool, now: float) -> None:
-        """Take what a clutch says at time `now` [s]."""
+    def receive(self, closed: bool, now: float) -> None:
+        """Store the report of a clutch at time `now` [s]."""
         self._closed = closed
-        self._heard_at = now
-        self.was_heard = True
+        self._reported_at = now
+        self._exists = True
 
     def is_closed(self, now: float) -> bool:
         """Tell whether motion counts at time `now` [s]."""
-        if not self.was_heard:
+        if not self._exists:
             return True
-        return self._closed and now - self._heard_at <= self._open_after
+        return self._closed and now - self._reported_at <= self._timeout

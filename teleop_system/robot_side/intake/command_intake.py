@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The newest command of every part, from the one sender that may command it.
+"""The newest command of every part, from the one sender that owns the part.
 
-Two senders that command one part in turn would shake the robot between two wishes. The first one
-keeps the part until it has been silent for as long as makes a client dead; the others are ignored,
-and a cause names both. Who sends what the robot cannot follow counts as silent.
+Two senders that command one part in turn would shake the robot between two commands. The first
+sender owns the part until it has been silent for `dead_after`; other senders are ignored, and a
+cause names both. A sender whose commands are refused counts as silent.
 """
 
 import math
@@ -18,15 +18,15 @@ from teleop_system.safety.command_check import CommandCheck, Fault
 from teleop_system.safety.parts import BASE
 
 SHOWN_FOR = 1.0
-"""How long in [s] a refusal stays among the causes, so that nobody misses one message's."""
+"""How long in [s] a refusal stays among the causes, so that one refused message is seen."""
 
 
 @dataclass(slots=True)
 class _Lane:
-    """Who commands a part, and since when nobody has."""
+    """Who owns a part, who else sends, and when they last did."""
 
     owner: Hashable | None = None
-    heard_at: float = -math.inf
+    received_at: float = -math.inf
     rival: Hashable | None = None
     rival_since: float = 0.0
     rival_at: float = -math.inf
@@ -34,16 +34,15 @@ class _Lane:
 
 
 class CommandIntake:
-    """Sorts commands by part and sender.
+    """Checks commands and sorts them by part and sender.
 
     Args:
         parts: Parts that can be commanded; "base" is always among them.
-        config: How old a command may be and how far ahead, and how long a silence makes a sender
-            dead.
-        name_of: Tells a sender's name, for the causes.
+        config: How old a command may be, how far ahead, and when a silent sender loses its part.
+        name_of: Returns a sender's name, for the causes.
 
     Attributes:
-        commands: The newest command of each part that has one.
+        commands: The newest command of each part that has one, checked and in the part's order.
         base: The newest velocity of the base, or None.
     """
 
@@ -71,15 +70,15 @@ class CommandIntake:
         self.base = None
 
     def offer(self, part: str, sender: Hashable, command: PartCommand, now: float) -> bool:
-        """Take a command that came at time `now` [s]; False where it cannot be followed.
+        """Store a command received at time `now` [s]; return False where it is refused.
 
-        What does not fit the part or is of another time becomes a cause, and nothing else: it
-        neither replaces the last good command nor counts as a sign of life.
+        A command that does not fit the part, or whose stamp is wrong, only becomes a cause: it
+        neither replaces the last good command nor keeps the part for its sender.
 
         Raises:
             UnknownNameError: There is no such part.
         """
-        if not self.hears(part, sender, now):
+        if not self.accepts(part, sender, now):
             return False
         found = self._checks[part].read(command)
         if isinstance(found, Fault):
@@ -88,21 +87,23 @@ class CommandIntake:
         if not self._is_timely(part, command.timestamp, now):
             return False
         self._claim(part, sender, now)
-        self.commands[part] = command
+        self.commands[part] = PartCommand(found, command.timestamp)
         self._lanes[part].stamp = command.timestamp
         return True
 
     def offer_base(self, sender: Hashable, velocity: VelocityCommand, now: float) -> bool:
-        """Take a velocity of the base; likewise."""
-        if not (self.hears(BASE, sender, now) and self._is_timely(BASE, velocity.timestamp, now)):
+        """Store a velocity command of the base; likewise."""
+        if not (
+            self.accepts(BASE, sender, now) and self._is_timely(BASE, velocity.timestamp, now)
+        ):
             return False
         self._claim(BASE, sender, now)
         self.base = velocity
         self._lanes[BASE].stamp = velocity.timestamp
         return True
 
-    def hears(self, part: str, sender: Hashable, now: float) -> bool:
-        """Tell whether a sender who is heard at time `now` [s] could command a part.
+    def accepts(self, part: str, sender: Hashable, now: float) -> bool:
+        """Tell whether a sender may command a part at time `now` [s]; note a rival otherwise.
 
         Raises:
             UnknownNameError: There is no such part.
@@ -110,7 +111,7 @@ class CommandIntake:
         lane = self._lanes.get(part)
         if lane is None:
             raise UnknownNameError("part", part, self._lanes)
-        if sender != lane.owner and now - lane.heard_at <= self._config.dead_after:
+        if sender != lane.owner and now - lane.received_at <= self._config.dead_after:
             if sender != lane.rival or now - lane.rival_at > SHOWN_FOR:
                 lane.rival, lane.rival_since = sender, now
             lane.rival_at = now
@@ -118,34 +119,34 @@ class CommandIntake:
         return True
 
     def admit(self, part: str, sender: Hashable, now: float) -> bool:
-        """Give a part to a sender who has something for it at time `now` [s].
+        """Make a sender the owner of a part at time `now` [s].
 
         Returns:
-            False where another sender has the part.
+            False where another sender owns the part.
 
         Raises:
             UnknownNameError: There is no such part.
         """
-        if not self.hears(part, sender, now):
+        if not self.accepts(part, sender, now):
             return False
         self._claim(part, sender, now)
         return True
 
     def release(self, part: str, sender: Hashable) -> None:
-        """Let go of a part, as a sender that has nothing more to say."""
+        """Release a part that a sender owns."""
         lane = self._lanes[part]
         if lane.owner == sender:
-            lane.owner, lane.heard_at = None, -math.inf
+            lane.owner, lane.received_at = None, -math.inf
 
     def refuse(self, rule: Rule, subject: str, value: float, limit: float, now: float) -> None:
-        """Remember that something was not taken at time `now` [s], and why."""
+        """Record a refusal at time `now` [s] and its cause."""
         key = (rule.id, subject)
         known = self._refused.get(key)
         since = known[0].since if known is not None else now
         self._refused[key] = (Cause(rule, subject, value, limit, since, Severity.HOLD), now)
 
     def is_fresh(self, now: float, age: float) -> bool:
-        """Tell whether some part has a command not older than `age` [s]."""
+        """Tell whether any part has a command not older than `age` [s]."""
         return self.age(now) <= age
 
     def age(self, now: float) -> float:
@@ -153,16 +154,16 @@ class CommandIntake:
         return now - max(lane.stamp for lane in self._lanes.values())
 
     def owner(self, part: str) -> str | None:
-        """Return the name of the sender that commands a part, or None."""
+        """Return the name of the owner of a part, or None."""
         owner = self._lanes[part].owner
-        return None if owner is None else self._called(owner)
+        return None if owner is None else self._name(owner)
 
     def causes(self, now: float) -> tuple[Cause, ...]:
-        """Return what was refused lately, and who was ignored."""
+        """Return the recent refusals and the rivals that were ignored."""
         found = [cause for cause, at in self._refused.values() if now - at <= SHOWN_FOR]
         for part, lane in self._lanes.items():
             if lane.rival is not None and now - lane.rival_at <= SHOWN_FOR:
-                names = f"{self._called(lane.rival)} ignored, {self.owner(part)} commands"
+                names = f"{self._name(lane.rival)} ignored, {self.owner(part)} commands"
                 subject = f"{part} ({names})"
                 found.append(Cause(Rule.RIVAL, subject, 2.0, 1.0, lane.rival_since, Severity.INFO))
         if len(found) < len(self._refused):
@@ -175,15 +176,15 @@ class CommandIntake:
         lane = self._lanes[part]
         if sender != lane.owner:
             lane.owner, lane.rival, lane.rival_at = sender, None, -math.inf
-        lane.heard_at = now
+        lane.received_at = now
 
     def _is_timely(self, part: str, stamp: float, now: float) -> bool:
-        """Tell whether a stamp is one that the safety manager could follow; if not, say why."""
+        """Tell whether the safety manager could follow a stamp; record the cause otherwise."""
         config, last = self._config, self._lanes[part].stamp
         if stamp > now + config.ahead:
             self.refuse(Rule.TIME_ORDER, part, stamp - now, config.ahead, now)
         elif now - stamp > config.stale_after:
-            # Said here, too: the safety manager is silent about parts that nobody has engaged.
+            # The safety manager does not report on parts that are not engaged.
             self.refuse(Rule.STALE, part, now - stamp, config.stale_after, now)
         elif stamp < last:
             self.refuse(Rule.TIME_ORDER, part, stamp - last, 0.0, now)
@@ -191,7 +192,7 @@ class CommandIntake:
             return True
         return False
 
-    def _called(self, sender: Hashable) -> str:
+    def _name(self, sender: Hashable) -> str:
         name = self._names.get(sender)
         if name is None:
             name = self._names[sender] = self._name_of(sender)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole trajectories for one part: checked when they come, sampled once a cycle."""
+"""Trajectories of one part: checked when received, sampled once per cycle."""
 
 import math
 from collections.abc import Sequence
@@ -11,28 +11,26 @@ from numpy.typing import NDArray
 from teleop_system.exceptions import InvalidJointStateError
 from teleop_system.interfaces.causes import Rule
 from teleop_system.safety.command_check import Fault
+from teleop_system.safety.staleness import TRAJECTORY_START
 
 Array = NDArray[np.float64]
 
-LONGEST_WAIT = 0.3
-"""How long in [s] a trajectory waits for somebody to take control before it is dropped."""
-FURTHEST_START = 1.0
-"""How far ahead in [s] a trajectory may say that it begins: a sender may be gone by then."""
-OLDEST_START = 0.5
-"""How long ago in [s] a trajectory may say that it began. It is played from its start all the
-same, so that of an older one would be a motion that nobody asks for any more."""
+ENGAGE_TIMEOUT = 0.3
+"""How long in [s] a trajectory waits for the robot to be engaged before it is dropped."""
+LARGEST_LEAD_TIME = 1.0
+"""How far ahead in [s] a trajectory may start: its sender may have stopped by then."""
 SETTLING_TIME = 1.0
-"""How long in [s] after its end the last point is still asked for, as limits may delay it."""
+"""How long in [s] the last point is still commanded after the end, as limits may delay it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trajectory:
-    """Points that joints should pass, in a part's own order.
+    """Points for the joints of a part, in the part's own order.
 
     Attributes:
-        times: When each point is due after the start in [s], shape (K,), rising.
-        positions: Where joints should be then in [rad] or [m], shape (K, N).
-        velocities: How fast they should be then, likewise; None joins the points by lines.
+        times: Time of each point after the start in [s], shape (K,), rising.
+        positions: Joint positions of each point in [rad] or [m], shape (K, N).
+        velocities: Joint velocities, likewise; None joins the points by straight lines.
     """
 
     times: Array
@@ -53,8 +51,8 @@ class Trajectory:
         Args:
             joints: The joints of the part.
             names: The joints as the points name them.
-            times: When each point is due after the start in [s].
-            positions: One row a point, in the order of `names`.
+            times: Time of each point after the start in [s].
+            positions: One row per point, in the order of `names`.
             velocities: Likewise, or empty rows.
 
         Raises:
@@ -70,11 +68,11 @@ class Trajectory:
             raise InvalidJointStateError(f"times must be finite and not negative, got {times}")
         if (np.diff(due) <= 0.0).any():
             raise InvalidJointStateError(f"times must rise from point to point, got {list(times)}")
-        has_speeds = all(len(row) for row in velocities) and len(velocities) == len(due)
+        has_velocities = all(len(row) for row in velocities) and len(velocities) == len(due)
         return cls(
             due,
             _table("positions", positions, len(order))[:, order],
-            _table("velocities", velocities, len(order))[:, order] if has_speeds else None,
+            _table("velocities", velocities, len(order))[:, order] if has_velocities else None,
         )
 
     @property
@@ -84,65 +82,65 @@ class Trajectory:
 
     def sample(self, elapsed: float, start: Array) -> Array:
         """Return positions `elapsed` [s] after a start at the positions `start`, shape (N,)."""
-        place = int(np.searchsorted(self.times, elapsed, side="right"))
-        if place == len(self.times):
+        index = int(np.searchsorted(self.times, elapsed, side="right"))
+        if index == len(self.times):
             last: Array = self.positions[-1]
             return last
-        since = float(self.times[place - 1]) if place else 0.0
-        before = self.positions[place - 1] if place else start
-        span = float(self.times[place]) - since
+        since = float(self.times[index - 1]) if index else 0.0
+        before = self.positions[index - 1] if index else start
+        span = float(self.times[index]) - since
         share = (elapsed - since) / span
-        after = self.positions[place]
+        after = self.positions[index]
         if self.velocities is None:
             return np.asarray(before + share * (after - before))
-        speed = self.velocities[place - 1] if place else np.zeros_like(start)
-        return _hermite(share, span, before, speed, after, self.velocities[place])
+        velocity = self.velocities[index - 1] if index else np.zeros_like(start)
+        return _hermite(share, span, before, velocity, after, self.velocities[index])
 
 
 class TrajectoryPlayer:
-    """Plays one trajectory at a time; a new one replaces it."""
+    """Plays one trajectory; a new one replaces it."""
 
     def __init__(self) -> None:
         self._trajectory: Trajectory | None = None
-        self._came_at = self._begins_at = 0.0
+        self._received_at = self._start_time = 0.0
         self._settling = SETTLING_TIME
         self._start: Array | None = None
         self._elapsed: float | None = None
 
     @property
     def is_playing(self) -> bool:
-        """Whether a trajectory is under way or waits."""
+        """Whether a trajectory is running or waits to start."""
         return self._trajectory is not None
 
     @property
     def elapsed(self) -> float | None:
-        """Time since the trajectory began in [s], up to its end; None where it never did."""
+        """Time since the trajectory started in [s], up to its end; None before it started."""
         return self._elapsed
 
     @property
     def start(self) -> Array | None:
-        """Where the part was told to be when the trajectory began; None where it never did."""
+        """Commanded positions when the trajectory started; None before it started."""
         return self._start
 
     def put(
         self,
         trajectory: Trajectory,
         now: float,
-        begins_at: float | None = None,
+        start_time: float | None = None,
         *,
         settling: float = SETTLING_TIME,
     ) -> None:
-        """Take a trajectory at time `now` [s].
+        """Store a trajectory at time `now` [s].
 
         Args:
-            trajectory: What to play.
+            trajectory: The trajectory to play.
             now: Time in [s].
-            begins_at: When it begins in [s]; at once where it is None or past.
-            settling: How long after its end the last point is still asked for in [s].
+            start_time: When it starts in [s]; at once where it is None or past.
+            settling: How long after its end the last point is still commanded in [s].
         """
         self._trajectory = trajectory
-        self._came_at = now
-        self._begins_at = now if begins_at is None else begins_at
+        self._received_at = now
+        self._start_time = now if start_time is None else start_time
         self._settling = settling
         self._start = self._elapsed = None
 
@@ -151,58 +149,56 @@ class TrajectoryPlayer:
         self._trajectory = None
 
     def update(self, now: float, *, following: bool, commanded: Array) -> Array | None:
-        """Return where the part should be at time `now` [s]; None while nothing plays.
+        """Return the positions to command at time `now` [s]; None while nothing plays.
 
         Args:
             now: Time in [s].
-            following: Whether the robot follows its operator; what does not begin soon is
-                dropped, and what is under way when that ends is, too.
+            following: Whether the robot follows its operator. A trajectory is dropped when it
+                does not start soon, and when following ends while it runs.
             commanded: Positions commanded at present in [rad] or [m], shape (N,).
         """
         trajectory = self._trajectory
         if trajectory is None:
             return None
         if not following:
-            if self._start is not None or now - self._came_at > LONGEST_WAIT:
+            if self._start is not None or now - self._received_at > ENGAGE_TIMEOUT:
                 self.cancel()
             return None
         if self._start is None:
-            if now < self._begins_at:
+            if now < self._start_time:
                 return commanded.copy()
             self._start = commanded.copy()
-            self._begins_at = max(self._begins_at, self._came_at)
-        elapsed = self._elapsed = now - self._begins_at
+            self._start_time = max(self._start_time, self._received_at)
+        elapsed = self._elapsed = now - self._start_time
         if elapsed > trajectory.duration + self._settling:
             self.cancel()
         return trajectory.sample(elapsed, self._start)
 
 
-def start_fault(part: str, begins_at: float | None, now: float) -> tuple[Fault, str] | None:
-    """Return what is wrong with the start of a trajectory, and in words; None where it is good.
+def start_fault(part: str, start_time: float | None, now: float) -> tuple[Fault, str] | None:
+    """Return the fault of a trajectory's start time, also in words; None where it is good.
 
     Args:
-        part: Name of the part that it is for.
-        begins_at: When it says that it begins in [s]; None for at once, which is always good.
+        part: Name of the part.
+        start_time: When it starts in [s]; None for at once, which is always good.
         now: Time in [s].
     """
-    if begins_at is None:
+    if start_time is None:
         return None
-    ahead = begins_at - now
-    if ahead > FURTHEST_START:
-        words = f"it begins {ahead:.2f} s ahead, but at most {FURTHEST_START:g} s are waited"
-        return Fault(Rule.TIME_ORDER, f"{part} trajectory", ahead, FURTHEST_START), words
-    if not -ahead <= OLDEST_START:
-        words = (
-            f"it should have begun {-ahead:.2f} s ago, but at most {OLDEST_START:g} s are made up"
-        )
-        return Fault(Rule.STALE, f"{part} trajectory", -ahead, OLDEST_START), words
+    ahead = start_time - now
+    if ahead > LARGEST_LEAD_TIME:
+        words = f"it starts in {ahead:.2f} s, allowed are {LARGEST_LEAD_TIME:g} s"
+        return Fault(Rule.TIME_ORDER, f"{part} trajectory", ahead, LARGEST_LEAD_TIME), words
+    if not -ahead <= TRAJECTORY_START.timeout:
+        words = f"it started {-ahead:.2f} s ago, allowed are {TRAJECTORY_START.timeout:g} s"
+        return Fault(Rule.STALE, f"{part} trajectory", -ahead, TRAJECTORY_START.timeout), words
     return None
 
 
 def _table(name: str, rows: Sequence[Sequence[float]], width: int) -> Array:
     wrong = [len(row) for row in rows if len(row) != width]
     if wrong:
-        raise InvalidJointStateError(f"{name} need {width} numbers a point, got {wrong[0]}")
+        raise InvalidJointStateError(f"{name} need {width} numbers per point, got {wrong[0]}")
     table = np.asarray(rows, dtype=np.float64)
     if not all(map(math.isfinite, table.ravel().tolist())):
         raise InvalidJointStateError(f"{name} must be finite")
@@ -210,13 +206,13 @@ def _table(name: str, rows: Sequence[Sequence[float]], width: int) -> Array:
 
 
 def _hermite(
-    share: float, span: float, before: Array, speed: Array, after: Array, end_speed: Array
+    share: float, span: float, before: Array, velocity: Array, after: Array, end_velocity: Array
 ) -> Array:
-    """Return the cubic that meets both positions and both velocities."""
+    """Return the cubic through both positions with both velocities."""
     s2, s3 = share * share, share * share * share
     return np.asarray(
         (2.0 * s3 - 3.0 * s2 + 1.0) * before
-        + (s3 - 2.0 * s2 + share) * span * speed
+        + (s3 - 2.0 * s2 + share) * span * velocity
         + (3.0 * s2 - 2.0 * s3) * after
-        + (s3 - s2) * span * end_speed
+        + (s3 - s2) * span * end_velocity
     )

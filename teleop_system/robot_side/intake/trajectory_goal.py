@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a trajectory that somebody waits for is under way, has arrived, or went wrong."""
+"""Judges a trajectory whose sender waits for the result: running, reached or failed."""
 
 import enum
 import math
@@ -15,25 +15,25 @@ from teleop_system.robot_side.intake.trajectory import Trajectory, TrajectoryPla
 Array = NDArray[np.float64]
 
 GOAL_TOLERANCE = 0.02
-"""Distance from the last point that counts as there in [rad] or [m], unless a goal says it."""
+"""Distance from the last point that counts as reached in [rad] or [m], unless a goal sets it."""
 START_TOLERANCE = 0.1
-"""How far from the robot a trajectory may start in [rad] or [m]."""
+"""Largest distance of the first point from the robot in [rad] or [m]."""
 ARRIVED = 0.002
-"""Distance of the commanded positions from the last point that ends a trajectory at once."""
+"""Distance of the commanded positions from the last point that ends a trajectory early."""
 
 
 class Outcome(enum.Enum):
-    """What became of a goal."""
+    """How a goal ended."""
 
     REACHED = "reached"
     REFUSED = "refused"
     """It cannot be played, or cannot be played now."""
     WRONG_JOINTS = "wrong joints"
-    """It names other joints than those of the part."""
+    """Its joints are not those of the part."""
     TOO_OLD = "too old"
-    """It should have begun long before it came."""
+    """Its start time had long passed when it was received."""
     LEFT_PATH = "left its path"
-    """The robot stopped following, or strayed further than the goal allows."""
+    """The robot stopped following, or left the path tolerance."""
     MISSED = "missed"
     """The robot did not reach the last point in time."""
     CANCELLED = "cancelled"
@@ -41,18 +41,18 @@ class Outcome(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a goal, and why in words."""
+    """How a goal ended, and the reason in words."""
 
     outcome: Outcome
     words: str = ""
 
 
 class Tolerances:
-    """How far each joint may be from where it should be, in [rad] or [m].
+    """Largest error of each joint in [rad] or [m].
 
     Args:
         joints: The joints of the part.
-        default: What counts for joints that nobody speaks of.
+        default: The limit of joints without one of their own.
     """
 
     def __init__(self, joints: Sequence[str], default: float) -> None:
@@ -60,14 +60,14 @@ class Tolerances:
         self._limits = np.full(len(self._joints), default)
 
     def allow(self, joint: str, limit: float) -> None:
-        """Set the limit of a joint; 0 leaves it as it is, a negative one lifts it.
+        """Set the limit of a joint; 0 keeps it, a negative one removes it.
 
         Raises:
             InvalidJointStateError: There is no such joint, or the limit is no number.
         """
         if joint not in self._joints:
             raise InvalidJointStateError(
-                f"a tolerance is for one of the joints {list(self._joints)}, got {joint!r}"
+                f"a tolerance needs one of the joints {list(self._joints)}, got {joint!r}"
             )
         if math.isnan(limit):
             raise InvalidJointStateError(f"the tolerance of {joint} must be a number, got nan")
@@ -75,7 +75,7 @@ class Tolerances:
             self._limits[self._joints.index(joint)] = limit if limit > 0.0 else math.inf
 
     def violation(self, error: Array) -> str:
-        """Return which joint is furthest outside, in words; empty where none is."""
+        """Return the joint furthest outside its limit, in words; empty where all are inside."""
         excess = np.abs(error) - self._limits
         worst = int(np.argmax(excess))
         if not excess[worst] > 0.0:
@@ -85,16 +85,16 @@ class Tolerances:
 
 
 class TrajectoryGoal:
-    """A trajectory, and what it takes to have followed it.
+    """A trajectory and its tolerances.
 
     Args:
         trajectory: The trajectory.
         player: Plays it.
-        path: Tolerances on the way.
+        path: Tolerances along the path.
         end: Tolerances at the last point.
 
     Attributes:
-        desired: Where the part should be in [rad] or [m]; None before it begins.
+        desired: Desired positions of the part in [rad] or [m]; None before it starts.
     """
 
     def __init__(
@@ -106,29 +106,29 @@ class TrajectoryGoal:
 
     @property
     def elapsed(self) -> float:
-        """Time since it began in [s], at most its duration."""
+        """Time since it started in [s], at most its duration."""
         return min(self._player.elapsed or 0.0, self._trajectory.duration)
 
     def judge(
         self, measured: Array, commanded: Array, *, following: bool, why: Callable[[], str]
     ) -> Verdict | None:
-        """Return what became of it; None while it is under way.
+        """Return how it ended; None while it runs.
 
         Args:
             measured: Positions of the part in [rad] or [m], shape (N,).
             commanded: Positions commanded to it, likewise.
             following: Whether the robot follows its operator.
-            why: Tells why it does not, or what limits it.
+            why: Returns why it does not follow, or what limits it.
         """
         player, last = self._player, self._trajectory.positions[-1]
         if player.elapsed is None or player.start is None:
             if player.is_playing:
                 return None
-            return Verdict(Outcome.REFUSED, f"nobody took control ({why()})")
+            return Verdict(Outcome.REFUSED, f"the robot was not engaged ({why()})")
         self.desired = self._trajectory.sample(player.elapsed, player.start)
-        over = player.elapsed >= self._trajectory.duration
+        is_over = player.elapsed >= self._trajectory.duration
         missed = self._end.violation(measured - last)
-        if over and not missed and np.abs(commanded - last).max() <= ARRIVED:
+        if is_over and not missed and np.abs(commanded - last).max() <= ARRIVED:
             return Verdict(Outcome.REACHED)
         if not player.is_playing:
             return self._ended(player.elapsed, missed, following=following, why=why)
@@ -143,7 +143,7 @@ class TrajectoryGoal:
         if not following:
             return Verdict(Outcome.LEFT_PATH, f"the robot stopped following ({why()})")
         if late < 0.0:
-            return Verdict(Outcome.LEFT_PATH, "another sender took the part over")
+            return Verdict(Outcome.LEFT_PATH, "another sender took over the part")
         if not missed:
             return Verdict(Outcome.REACHED)
         limits = f" ({reason})" if (reason := why()) else ""
@@ -153,16 +153,16 @@ class TrajectoryGoal:
 def refuse_far_start(
     trajectory: Trajectory, joints: Sequence[str], commanded: Array, speed: Array
 ) -> None:
-    """Refuse a trajectory that begins where the robot is not, and cannot get to in time.
+    """Refuse a trajectory whose first point the robot cannot reach in time.
 
     Args:
         trajectory: The trajectory.
         joints: The joints of the part.
-        commanded: Where they are told to be in [rad] or [m], shape (N,).
-        speed: How fast they may move in [rad/s] or [m/s], shape (N,).
+        commanded: Their commanded positions in [rad] or [m], shape (N,).
+        speed: Their largest speed in [rad/s] or [m/s], shape (N,).
 
     Raises:
-        InvalidJointStateError: It does.
+        InvalidJointStateError: The first point is too far away.
     """
     first, due = trajectory.positions[0], float(trajectory.times[0])
     excess = np.abs(first - commanded) - (START_TOLERANCE + speed * due)
@@ -170,5 +170,5 @@ def refuse_far_start(
     if excess[worst] > 0.0:
         raise InvalidJointStateError(
             f"starts with {joints[worst]} at {first[worst]:.3f} after {due:.3g} s, but the robot "
-            f"has it at {commanded[worst]:.3f}: plan from where the robot is"
+            f"is at {commanded[worst]:.3f}: plan from its present positions"
         )

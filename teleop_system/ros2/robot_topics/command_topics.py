@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command topics of a robot: by name, by sender, and never past the safety manager."""
+"""The command topics of a robot: messages become commands of a part from a sender."""
 
 import functools
 import time
@@ -14,7 +14,7 @@ from sensor_msgs.msg import JointState
 from teleop_system.exceptions import InvalidValueError
 from teleop_system.interfaces import VelocityCommand
 from teleop_system.interfaces.causes import Rule
-from teleop_system.robot_side.intake import CommandIntake, VelocityDoor
+from teleop_system.robot_side.intake import CommandIntake, VelocityIntegrator
 from teleop_system.robot_side.robot_side import RobotSide
 from teleop_system.robots import RobotDescription
 from teleop_system.ros2.cdr import JointStateCodec, NamedPositions, TwistCodec
@@ -26,42 +26,40 @@ from teleop_system.safety.parts import BASE
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
 
 Array = NDArray[np.float64]
-Extra = Callable[[str, float, Array], None]
 
 
 class CommandTopics:
-    """Subscriptions that turn messages into offers to a `CommandIntake`.
+    """Subscriptions that turn messages into commands for a `CommandIntake`.
 
     Args:
         node: The `TeleopNode` that owns the robot; messages count only while it is active.
         robot: The robot.
-        core: Its core, for its parts and where they were sent.
-        intake: Takes what comes.
-        traffic: Counts what comes, and how old it is.
-        mode: Tells the control mode: "position", "velocity" or "effort".
-        extra: Takes the part, the stamp and the efforts of each command in effort mode.
-        wall: Returns the wall's time in [ns].
+        robot_side: Its robot side, for the parts and their last commands.
+        intake: Receives the commands.
+        traffic: Counts messages and their age.
+        mode: Returns the control mode: "position", "velocity" or "effort".
+        wall: Returns wall time in [ns].
     """
 
     def __init__(
         self,
         node: Any,
         robot: RobotDescription,
-        core: RobotSide,
+        robot_side: RobotSide,
         intake: CommandIntake,
         traffic: Traffic,
         *,
         mode: Callable[[], str] = lambda: "position",
-        extra: Extra = lambda part, stamp, efforts: None,
         wall: Callable[[], int] = time.time_ns,
     ) -> None:
-        self._node, self._core, self._intake, self._traffic = node, core, intake, traffic
-        self._mode, self._extra = mode, extra
-        self._doors = {part: VelocityDoor() for part in core.safety.parts}
+        self._node, self._robot_side = node, robot_side
+        self._intake, self._traffic = intake, traffic
+        self._mode = mode
+        self._integrators = {part: VelocityIntegrator() for part in robot_side.safety.parts}
         self._twist, self._twist_stamps = TwistCodec(), SourceStamps(wall)
-        self.topics = command_topics(robot, core.safety.parts)
+        self.topics = command_topics(robot, robot_side.safety.parts)
         for part, topic in self.topics.items():
-            callback = functools.partial(self._on_joints, core.safety.parts[part])
+            callback = functools.partial(self._on_joints, robot_side.safety.parts[part])
             codec = JointStateCodec()
             node.subscribe(JointState, topic, _two(callback, codec), QoSPreset.COMMAND, raw=True)
         if robot.base is not None:
@@ -76,7 +74,7 @@ class CommandTopics:
         if not self._node.is_active:
             return
         now, sender = self._node.now(), info["publisher_gid"]["data"]
-        if not self._intake.hears(part.name, sender, now):
+        if not self._intake.accepts(part.name, sender, now):
             return
         try:
             message = codec.decode(data)
@@ -94,19 +92,20 @@ class CommandTopics:
     def _integrated(
         self, part: Part, message: NamedPositions, command: PartCommand
     ) -> PartCommand:
-        """Return the command of a message that says velocities alone."""
-        if self._core.output is not None:
+        """Return the command of a message that has velocities only."""
+        if self._robot_side.output is not None:
             velocities = _ordered(part.joints, message.names, message.velocities)
             if velocities is not None:
-                commanded = self._core.output.of(part.name)
-                limit = self._core.safety.parts.velocity[part.columns]
-                bounded = np.minimum(np.maximum(velocities, -limit), limit)
-                wish = self._doors[part.name].position(bounded, message.stamp, commanded)
-                return PartCommand(wish, message.stamp)
+                commanded = self._robot_side.output.of(part.name)
+                limit = self._robot_side.safety.parts.velocity[part.columns]
+                bounded = np.clip(velocities, -limit, limit)
+                integrator = self._integrators[part.name]
+                position = integrator.position(bounded, message.stamp, commanded)
+                return PartCommand(position, message.stamp)
         return command
 
     def _take_efforts(self, part: Part, message: NamedPositions, now: float) -> None:
-        """Hand on the efforts of a message whose command was taken."""
+        """Pass on the efforts of a message whose command was accepted."""
         size = len(part.joints)
         efforts = _ordered(part.joints, message.names, message.efforts)
         if efforts is None:
@@ -114,13 +113,13 @@ class CommandTopics:
             if message.efforts:
                 subject = f"{part.name} efforts"
                 self._intake.refuse(Rule.WRONG_SHAPE, subject, len(message.efforts), size, now)
-        self._extra(part.name, message.stamp, efforts)
+        self._robot_side.drive.add_efforts(part.name, message.stamp, efforts)
 
     def _on_twist(self, data: bytes, info: dict[str, Any]) -> None:
         if not self._node.is_active:
             return
         now, sender = self._node.now(), info["publisher_gid"]["data"]
-        if not self._intake.hears(BASE, sender, now):
+        if not self._intake.accepts(BASE, sender, now):
             return
         try:
             x, y, _, _, _, yaw = self._twist.decode(data)
@@ -132,9 +131,9 @@ class CommandTopics:
         self._intake.offer_base(sender, velocity, now)
 
     def node_of(self, sender: Any) -> str:
-        """Return the name of the node that a publisher belongs to, as far as it is known.
+        """Return the name of the node that owns a publisher, as far as it is known.
 
-        A sender without a publisher, such as an action, is its own name.
+        A sender without a publisher, such as an action, is a name already.
         """
         if isinstance(sender, str):
             return sender
@@ -142,13 +141,13 @@ class CommandTopics:
             for endpoint in self._node.get_publishers_info_by_topic(self._node.topic(topic)):
                 if bytes(endpoint.endpoint_gid) == bytes(sender):
                     return f"{endpoint.node_namespace.rstrip('/')}/{endpoint.node_name}"
-        return "a node that has gone"
+        return "a node that has ended"
 
 
 def _two(
     callback: Callable[[JointStateCodec, bytes, dict[str, Any]], None], codec: JointStateCodec
 ) -> Callable[[bytes, dict[str, Any]], None]:
-    """Return a callback of two arguments; rclpy counts them to tell who wants to know senders."""
+    """Return a callback of two arguments: rclpy counts them, and passes the sender to these."""
 
     def receive(data: bytes, info: dict[str, Any]) -> None:
         callback(codec, data, info)

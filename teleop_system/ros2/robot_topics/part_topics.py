@@ -13,7 +13,7 @@ COMMAND, TRAJECTORY = "joint_cmd", "joint_trajectory"
 def command_topics(robot: RobotDescription, parts: Iterable[str]) -> dict[str, str]:
     """Return the command topic of every part, without prefix.
 
-    Parts that the contract does not name, as a third arm's, get `/slave/PART/joint_cmd`.
+    Parts without a fixed name, such as a third arm, get `/slave/PART/joint_cmd`.
     """
     named: dict[str, str] = {HEAD: TopicNames.CAMERA_PAN_TILT_CMD}
     for chain in robot.chains.values():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people may ask of the robot's side: stop, reset, engage, disengage."""
+"""The services of the robot side: stop, reset, engage, disengage."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,19 +15,20 @@ _S = EngagementState
 
 
 class RobotServices:
-    """The four services of a robot; each says why where it refuses.
+    """The four services of a robot; a refusal states its reason.
 
     Args:
         node: The `TeleopNode` that owns the robot.
-        core: The robot's core.
-        requests: Takes what is asked for.
-        refusal: Tells why nobody could take control now; empty where somebody could.
+        robot_side: Its robot side.
+        requests: Receives the requests.
+        refusal: Returns why engaging would be refused now; empty where it would not.
     """
 
     def __init__(
-        self, node: Any, core: RobotSide, requests: RequestBox, refusal: Callable[[], str]
+        self, node: Any, robot_side: RobotSide, requests: RequestBox, refusal: Callable[[], str]
     ) -> None:
-        self._node, self._core, self._requests, self._refusal = node, core, requests, refusal
+        self._node, self._robot_side = node, robot_side
+        self._requests, self._refusal = requests, refusal
         for name, answer in (
             (TopicNames.ESTOP, self._stop),
             (TopicNames.RESET_ESTOP, self._reset),
@@ -37,30 +38,30 @@ class RobotServices:
             node.serve(Trigger, name, _service(answer))
 
     def _stop(self) -> tuple[bool, str]:
-        # Who has stopped it must be asked before it moves again, even where nobody else would be.
-        self._requests.ask(estop=True, disengage=True)
-        self._requests.ask(estop=False)  # A press; the robot's core keeps it.
+        # Disengaging ends auto-engage: a person who stopped the robot must engage it again.
+        self._requests.request(estop=True, disengage=True)
+        self._requests.request(estop=False)  # The robot side keeps the press latched.
         return True, "emergency stop latched; the robot holds its position under power"
 
     def _reset(self) -> tuple[bool, str]:
-        if self._core.status.state is not _S.ESTOPPED:
-            return False, f"no emergency stop is latched: {self._core.status.state.value}"
-        self._requests.ask(reset_estop=True)
+        if self._robot_side.status.state is not _S.ESTOPPED:
+            return False, f"no emergency stop is latched: {self._robot_side.status.state.value}"
+        self._requests.request(reset_estop=True)
         return True, "emergency stop reset; engage to move again"
 
     def _engage(self) -> tuple[bool, str]:
         if not self._node.is_active:
             return False, "refused: the robot's node is not active"
-        if self._core.status.state is _S.FAILED:
-            self._requests.ask(restart=True)
-            return False, f"refused, but starting again: {self._core.status.reason}"
-        # Asked for even where it is refused: it also allows homing after an emergency stop.
-        self._requests.ask(engage=True)
+        if self._robot_side.status.state is _S.FAILED:
+            self._requests.request(restart=True)
+            return False, f"refused, but starting again: {self._robot_side.status.reason}"
+        # Requested even where it is refused: it also permits homing after an emergency stop.
+        self._requests.request(engage=True)
         refusal = self._refusal()
         return not refusal, f"refused: {refusal}" if refusal else "engaged"
 
     def _disengage(self) -> tuple[bool, str]:
-        self._requests.ask(disengage=True)
+        self._requests.request(disengage=True)
         return True, "disengaged; the robot holds its position"
 
 

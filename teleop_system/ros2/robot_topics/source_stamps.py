@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When messages without a stamp of their own were sent."""
+"""Send times of messages that carry no stamp."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -9,12 +9,11 @@ from typing import Any
 class SourceStamps:
     """Stamps the messages of one topic with the time at which they were published.
 
-    The middleware tells that on the wall's clock of the machine that sent them, so the clocks of
-    both machines have to agree, as they have to for stamps in messages. A message of the future
-    counts as one of the present.
+    The middleware gives that time on the wall clock of the sending machine, so the clocks of both
+    machines have to agree, as for stamps in messages. A time in the future counts as the present.
 
     Args:
-        wall: Returns the wall's time in [ns].
+        wall: Returns wall time in [ns].
     """
 
     def __init__(self, wall: Callable[[], int] = time.time_ns) -> None:
@@ -25,11 +24,11 @@ class SourceStamps:
         """Return when a message was sent in [s], on the clock of `now`.
 
         Args:
-            info: What rclpy tells about it; without a time of the source, it was sent now.
-            now: Time in [s], by the wall or simulated.
+            info: Message info of rclpy; without a source time, the message was sent now.
+            now: Wall or simulated time in [s].
         """
         source = info.get("source_timestamp") or 0
         delay = 1e-9 * max(0, self._wall() - source) if source > 0 else 0.0
-        # Where time is simulated, delays of the wall's time may turn the order of two messages.
+        # In simulated time, delays in wall time may reverse the order of two messages.
         self._last = min(now, max(self._last, now - delay))
         return self._last

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How often commands come, and how old they are when they do."""
+"""Rate and latency of received commands."""
 
 from collections import deque
 
 import numpy as np
 
 KEPT = 1000
-"""Latencies that the figures are made of."""
+"""Number of latencies kept for the percentiles."""
 
 
 class Traffic:
-    """Counts messages by name, between one report and the next."""
+    """Counts messages by name from one report to the next."""
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
@@ -18,7 +18,7 @@ class Traffic:
         self._since: float | None = None
 
     def note(self, name: str, latency: float | None = None) -> None:
-        """Count a message, which was `latency` [s] old where that is known."""
+        """Count a message and its `latency` [s], where that is known."""
         self._counts[name] = self._counts.get(name, 0) + 1
         if latency is not None:
             self._latencies.append(latency)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `FollowJointTrajectory` action of every arm and torso, where `control_msgs` is installed.
 
-Goals are judged by the robot's own cycle, and nothing else is busy while one is under way.
+The robot's own cycle judges the goals; no thread waits for one.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ from teleop_system.robot_side.intake.trajectory_goal import (
     refuse_far_start,
 )
 from teleop_system.robot_side.robot_side import RobotSide
-from teleop_system.ros2.robot_topics.tool_doors import ToolDoors, read_trajectory, seconds
+from teleop_system.ros2.robot_topics.tool_topics import ToolTopics, read_trajectory, seconds
 from teleop_system.safety import Part
 
 try:
@@ -47,30 +47,30 @@ CODES = {
     Outcome.LEFT_PATH: "PATH_TOLERANCE_VIOLATED",
     Outcome.MISSED: "GOAL_TOLERANCE_VIOLATED",
 }
-"""The error code of the action that tells each outcome."""
+"""The error code of the action for each outcome."""
 
 
 @dataclass(slots=True, eq=False)
 class _Run:
-    """A goal that is under way: rclpy's handle, ours, and what gets the result."""
+    """A running goal: rclpy's handle, our goal and the future of its result."""
 
     handle: Any
     goal: TrajectoryGoal
     done: "Future[Any]" = field(default_factory=Future)
-    told_at: float = -np.inf
+    reported_at: float = -np.inf
 
 
 class TrajectoryAction:
-    """The goals of one part; a new one replaces the one before it.
+    """The goals of one part; a new goal replaces the running one.
 
     Args:
         action_type: `FollowJointTrajectory`.
-        name: Name of the action, which is that of the sender, too.
+        name: Name of the action, and of the sender.
         part: The part.
         node: The `TeleopNode` that owns the robot.
-        core: The robot's core.
-        doors: Plays trajectories.
-        why: Tells why the robot does not follow, or what limits it.
+        robot_side: Its robot side.
+        tools: Plays trajectories.
+        why: Returns why the robot does not follow, or what limits it.
     """
 
     def __init__(
@@ -80,12 +80,12 @@ class TrajectoryAction:
         part: Part,
         *,
         node: Any,
-        core: RobotSide,
-        doors: ToolDoors,
+        robot_side: RobotSide,
+        tools: ToolTopics,
         why: Callable[[], str],
     ) -> None:
         self._type, self._name, self._part = action_type, name, part
-        self._node, self._core, self._doors, self._why = node, core, doors, why
+        self._node, self._robot_side, self._tools, self._why = node, robot_side, tools, why
         self._run: _Run | None = None
 
     async def execute(self, handle: Any) -> Any:
@@ -100,34 +100,35 @@ class TrajectoryAction:
         return result
 
     def cancel(self, handle: Any) -> CancelResponse:
-        """Stop playing a goal at once: the part brakes, and holds."""
+        """Stop a goal at once: the part brakes and holds."""
         if self._run is not None and self._run.handle == handle:
             self._end(Verdict(Outcome.CANCELLED))
         return CancelResponse.ACCEPT
 
     def stop(self, reason: str) -> None:
-        """Give up the goal that is under way, if any."""
+        """Abort the running goal, if any."""
         if self._run is not None:
             self._end(Verdict(Outcome.REFUSED, reason))
 
     def update(self, now: float) -> None:
-        """Judge the goal that is under way at time `now` [s], after what was sent was decided."""
-        run, core = self._run, self._core
-        if run is None or core.output is None:
+        """Judge the running goal at time `now` [s], after the cycle's commands were sent."""
+        run, robot_side = self._run, self._robot_side
+        if run is None or robot_side.output is None:
             return
-        measured = core.side.positions[self._part.columns]
-        commanded = core.output.of(self._part.name)
-        verdict = run.goal.judge(measured, commanded, following=core.is_following, why=self._why)
+        measured = robot_side.drive.positions[self._part.columns]
+        commanded = robot_side.output.of(self._part.name)
+        following = robot_side.is_following
+        verdict = run.goal.judge(measured, commanded, following=following, why=self._why)
         if verdict is not None:
             self._end(verdict)
-        elif run.goal.desired is not None and now - run.told_at >= FEEDBACK_INTERVAL:
-            run.told_at = now
-            self._tell(run, now, run.goal.desired, measured)
+        elif run.goal.desired is not None and now - run.reported_at >= FEEDBACK_INTERVAL:
+            run.reported_at = now
+            self._report(run, now, run.goal.desired, measured)
 
     def _begin(self, handle: Any) -> Verdict | None:
-        """Begin to play a goal; return why not, if so."""
-        part, request, core = self._part, handle.request, self._core
-        if not self._node.is_active or core.output is None:
+        """Start a goal; return the verdict where it is refused."""
+        part, request, robot_side = self._part, handle.request, self._robot_side
+        if not self._node.is_active or robot_side.output is None:
             return Verdict(Outcome.REFUSED, "the robot is not active")
         names = list(request.trajectory.joint_names)
         if sorted(names) != sorted(part.joints):
@@ -137,21 +138,22 @@ class TrajectoryAction:
             trajectory = read_trajectory(part, request.trajectory)
             path = _tolerances(part, np.inf, request.path_tolerance)
             end = _tolerances(part, GOAL_TOLERANCE, request.goal_tolerance)
-            speed = core.safety.parts.velocity[part.columns]
-            refuse_far_start(trajectory, part.joints, core.output.of(part.name), speed)
+            speed = robot_side.safety.parts.velocity[part.columns]
+            commanded = robot_side.output.of(part.name)
+            refuse_far_start(trajectory, part.joints, commanded, speed)
         except InvalidJointStateError as error:
             return Verdict(Outcome.REFUSED, str(error))
-        begins_at = seconds(request.trajectory.header.stamp) or None
-        if (found := start_fault(part.name, begins_at, self._node.now())) is not None:
+        start_time = seconds(request.trajectory.header.stamp) or None
+        if (found := start_fault(part.name, start_time, self._node.now())) is not None:
             fault, words = found
             is_old = fault.rule is Rule.STALE
             return Verdict(Outcome.TOO_OLD if is_old else Outcome.REFUSED, words)
         self.stop("a newer goal replaced it")
         settling = seconds(request.goal_time_tolerance)
         settling = settling if settling > 0.0 else SETTLING_TIME
-        player = self._doors.play(part.name, trajectory, self._name, begins_at, settling=settling)
+        player = self._tools.play(part.name, trajectory, self._name, start_time, settling=settling)
         if player is None:
-            words = f"{part.name} is commanded by {self._doors.owner(part.name)}"
+            words = f"{part.name} is commanded by {self._tools.owner(part.name)}"
             return Verdict(Outcome.REFUSED, words)
         self._run = _Run(handle, TrajectoryGoal(trajectory, player, path, end))
         return None
@@ -159,24 +161,24 @@ class TrajectoryAction:
     def _end(self, verdict: Verdict) -> None:
         run, self._run = self._run, None
         assert run is not None
-        self._doors.stop(self._part.name, self._name)
+        self._tools.stop(self._part.name, self._name)
         run.done.set_result(self._close(run.handle, verdict))
 
     def _close(self, handle: Any, verdict: Verdict) -> Any:
-        """Let a goal end as a verdict says, and return its result."""
+        """End a goal with a verdict and return its result."""
         result = self._type.Result()
         result.error_code = getattr(result, CODES[verdict.outcome])
         result.error_string = verdict.words
         if verdict.outcome is Outcome.REACHED:
             handle.succeed()
-        elif verdict.outcome is not Outcome.CANCELLED:  # That rclpy allows only a moment later.
+        elif verdict.outcome is not Outcome.CANCELLED:  # rclpy permits `canceled()` only later.
             self._node.get_logger().warning(
                 f"{self._name} {verdict.outcome.value}: {verdict.words}"
             )
             handle.abort()
         return result
 
-    def _tell(
+    def _report(
         self, run: _Run, now: float, desired: NDArray[np.float64], measured: NDArray[np.float64]
     ) -> None:
         message = self._type.Feedback()
@@ -189,21 +191,21 @@ class TrajectoryAction:
 
 
 def open_actions(
-    node: Any, core: RobotSide, doors: ToolDoors, why: Callable[[], str]
+    node: Any, robot_side: RobotSide, tools: ToolTopics, why: Callable[[], str]
 ) -> list[TrajectoryAction]:
-    """Serve the action of every part that has a trajectory topic; none without control_msgs."""
+    """Serve an action for every part with a trajectory topic; none without control_msgs."""
     actions: list[TrajectoryAction] = []
     if FollowJointTrajectory is None:
         return actions
-    for name, topic in doors.topics.items():
+    for name, topic in tools.topics.items():
         called = node.topic(f"{topic.rpartition('/')[0]}/{ACTION}")
         action = TrajectoryAction(
             FollowJointTrajectory,
             called,
-            core.safety.parts[name],
+            robot_side.safety.parts[name],
             node=node,
-            core=core,
-            doors=doors,
+            robot_side=robot_side,
+            tools=tools,
             why=why,
         )
         server = ActionServer(

@@ -88,6 +88,6 @@ def run_recorded(
     return Trial(
         result,
         recorder.trace.columns(),
-        {name: part.columns for name, part in session.safety.parts.items()},
+        {name: part.columns for name, part in session.robot_side.safety.parts.items()},
         recorder.events.interventions,
     )

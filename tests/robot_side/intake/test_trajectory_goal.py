@@ -106,7 +106,7 @@ def test_a_goal_waits_a_moment_for_somebody_to_take_control() -> None:
     played = Played()
     assert played.at(0.2, following=False) is None
     assert played.goal.desired is None
-    expected = Verdict(Outcome.REFUSED, "nobody took control (why not)")
+    expected = Verdict(Outcome.REFUSED, "the robot was not engaged (why not)")
     assert played.at(0.4, following=False) == expected
 
 

@@ -132,7 +132,7 @@ def test_a_goal_is_followed_to_its_end(bridge: BridgeRig, arm: Arm) -> None:
         ({"goal_tolerance": [JointTolerance(name="elbow")]}, "GOAL", "'elbow'"),
         ({"points": ()}, "GOAL", "at least one point"),
         ({"points": ((1.0, float("nan")),)}, "GOAL", "finite"),
-        ({"points": ((0.0, 0.5), (2.0, 0.5))}, "GOAL", "plan from where the robot is"),
+        ({"points": ((0.0, 0.5), (2.0, 0.5))}, "GOAL", "plan from its present positions"),
     ],
 )
 def test_a_goal_that_cannot_be_followed_is_refused_in_clear_words(
@@ -155,7 +155,7 @@ def test_a_goal_while_nobody_is_engaged_does_not_move_the_robot(
 ) -> None:
     start = bridge.elbow(bridge.targets)
     words = arm.send(arm.goal((1.0, 0.2))).ends(GoalStatus.STATUS_ABORTED, Result.INVALID_GOAL)
-    assert "nobody took control (ready" in words
+    assert "the robot was not engaged (ready" in words
     assert bridge.elbow(bridge.targets) == start
 
 

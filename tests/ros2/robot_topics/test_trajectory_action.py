@@ -170,7 +170,7 @@ def test_a_goal_that_cannot_be_played_is_answered_at_once(robot: Robot) -> None:
     assert "['a', 'b'], got ['a', 'c']" in words
     code, words = refused(robot, Handle((0.0, 0.5)))
     assert code == Result.INVALID_GOAL
-    assert "plan from where the robot is" in words
+    assert "plan from its present positions" in words
     old = Handle((1.0, 0.5))
     old.request.trajectory.header.stamp.sec = 90
     code, words = refused(robot, old)
@@ -180,7 +180,7 @@ def test_a_goal_that_cannot_be_played_is_answered_at_once(robot: Robot) -> None:
     early.request.trajectory.header.stamp.sec = 130
     code, words = refused(robot, early)
     assert code == Result.INVALID_GOAL
-    assert "it begins 30.00 s ahead, but at most 1 s" in words
+    assert "it starts in 30.00 s, allowed are 1 s" in words
     robot.taken_by = "/somebody"
     assert refused(robot, Handle((1.0, 0.5))) == (
         Result.INVALID_GOAL,

@@ -11,7 +11,7 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from teleop_system.robot_side.intake import CommandIntake
-from teleop_system.ros2.robot_topics.tool_doors import ToolDoors
+from teleop_system.ros2.robot_topics.tool_topics import ToolTopics
 from teleop_system.safety import RobotParts, SafetyConfig
 from teleop_system.utils.ros2_helpers import TopicNames
 from tests.robot_side.robot_sides import rby1
@@ -30,7 +30,7 @@ class Rig:
         core: Any = types.SimpleNamespace(
             safety=types.SimpleNamespace(parts=self.parts), output=None
         )
-        self.doors = ToolDoors(self, rby1(), core, self.intake)
+        self.doors = ToolTopics(self, rby1(), core, self.intake)
 
     def now(self) -> float:
         return self.time

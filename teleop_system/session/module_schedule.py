@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lets every controller run at its own rate within one loop."""
+"""Runs every controller at its own rate within one loop."""
 
 import math
 from fractions import Fraction
@@ -15,8 +15,8 @@ from teleop_system.timing.scheduler import RateDivider
 Array = NDArray[np.float64]
 
 
-class Turn:
-    """One controller, when it is due, and what it said last.
+class ModuleSchedule:
+    """One controller, when it is due, and its last causes.
 
     Args:
         module: The controller.
@@ -24,8 +24,8 @@ class Turn:
 
     Attributes:
         module: The controller.
-        causes: What it said last.
-        updates: How often it has run.
+        causes: The causes of its last update.
+        updates: Number of updates so far.
     """
 
     def __init__(self, module: TeleopModule, loop_rate: float) -> None:
@@ -37,16 +37,16 @@ class Turn:
         self._divider = RateDivider(share, loop_rate)
         self._period = 1.0 / rate
         self._last = -math.inf
-        self._hurries = False
+        self._runs_next_tick = False
 
-    def hurry(self) -> None:
-        """Let the controller run in the next tick, whenever its turn is."""
-        self._hurries = True
+    def run_next_tick(self) -> None:
+        """Make the controller due in the next tick."""
+        self._runs_next_tick = True
 
     def is_due(self, index: int) -> bool:
-        """Tell whether the controller runs in the tick with this number; ask once a tick."""
-        due = self._divider.is_due_at(index) or self._hurries
-        self._hurries = False
+        """Tell whether the controller runs in the tick with this number; call once per tick."""
+        due = self._divider.is_due_at(index) or self._runs_next_tick
+        self._runs_next_tick = False
         return due
 
     def update(

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operator's modules, as the robot hears of them."""
 
-from teleop_system.robot_side.intake import MasterWatch
+from teleop_system.robot_side.intake import OperatorModules
 
 
 def test_nobody_heard_means_nothing_fresh() -> None:
-    assert not MasterWatch().are_fresh(0.0)
+    assert not OperatorModules().are_fresh(0.0)
 
 
 def test_every_module_that_is_there_must_have_its_inputs() -> None:
-    watch = MasterWatch()
+    watch = OperatorModules()
     watch.hear("arm", fresh=True, detail="", now=1.0)
     assert watch.are_fresh(1.5)
     watch.hear("hand", fresh=False, detail="left glove is stale", now=1.5)
@@ -20,7 +20,7 @@ def test_every_module_that_is_there_must_have_its_inputs() -> None:
 
 
 def test_a_module_that_fell_silent_no_longer_counts() -> None:
-    watch = MasterWatch()
+    watch = OperatorModules()
     watch.hear("hand", fresh=False, detail="left glove is stale", now=1.0)
     watch.hear("arm", fresh=True, detail="", now=1.9)
     assert watch.present(2.1) == ("arm",)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Doors for the tools of ROS 2: joint trajectories, and positions of all joints at once."""
+"""Topics for the tools of ROS 2: joint trajectories, and positions of all joints at once."""
 
 import functools
 import math
@@ -22,25 +22,25 @@ from teleop_system.safety import Part, PartCommand
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
 
 
-class ToolDoors:
+class ToolTopics:
     """Trajectory topics of arms and torso, and one topic for the positions of all joints.
 
     Args:
         node: The `TeleopNode` that owns the robot; messages count only while it is active.
         robot: The robot.
-        core: Its core.
-        intake: Takes what comes.
+        robot_side: Its robot side.
+        intake: Receives the commands.
     """
 
     def __init__(
-        self, node: Any, robot: RobotDescription, core: RobotSide, intake: CommandIntake
+        self, node: Any, robot: RobotDescription, robot_side: RobotSide, intake: CommandIntake
     ) -> None:
-        self._node, self._core, self._intake = node, core, intake
+        self._node, self._robot_side, self._intake = node, robot_side, intake
         self._stamps = SourceStamps()
         self._players: dict[str, tuple[TrajectoryPlayer, Hashable]] = {}
-        self.topics = trajectory_topics(robot, core.safety.parts)
+        self.topics = trajectory_topics(robot, robot_side.safety.parts)
         for part, topic in self.topics.items():
-            callback = functools.partial(self._on_trajectory, core.safety.parts[part])
+            callback = functools.partial(self._on_trajectory, robot_side.safety.parts[part])
             node.subscribe(JointTrajectory, topic, _two(callback), QoSPreset.COMMAND)
         node.subscribe(
             Float64MultiArray, TopicNames.JOINT_POSITIONS, self._on_positions, QoSPreset.COMMAND
@@ -48,7 +48,7 @@ class ToolDoors:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a trajectory is under way or waits for somebody to take control."""
+        """Whether a trajectory is running or waits for the robot to be engaged."""
         return any(player.is_playing for player, _ in self._players.values())
 
     def clear(self) -> None:
@@ -62,21 +62,21 @@ class ToolDoors:
         part: str,
         trajectory: Trajectory,
         sender: Hashable,
-        begins_at: float | None = None,
+        start_time: float | None = None,
         *,
         settling: float = SETTLING_TIME,
     ) -> TrajectoryPlayer | None:
-        """Play a trajectory; None where another sender commands the part."""
+        """Play a trajectory; None where another sender owns the part."""
         now = self._node.now()
         if not self._intake.admit(part, sender, now):
             return None
         player = TrajectoryPlayer()
-        player.put(trajectory, now, begins_at, settling=settling)
+        player.put(trajectory, now, start_time, settling=settling)
         self._players[part] = (player, sender)
         return player
 
     def stop(self, part: str, sender: Hashable) -> None:
-        """Drop the trajectory that a sender plays, and let go of the part, which holds."""
+        """Drop the trajectory that a sender plays, and release the part, which holds."""
         player, owner = self._players.get(part, (None, None))
         if player is not None and owner == sender:
             player.cancel()
@@ -84,32 +84,32 @@ class ToolDoors:
             self._intake.release(part, sender)
 
     def owner(self, part: str) -> str | None:
-        """Return the name of the sender that commands a part, or None."""
+        """Return the name of the owner of a part, or None."""
         return self._intake.owner(part)
 
     def update(self, now: float) -> None:
-        """Offer where trajectories are at time `now` [s]."""
-        output = self._core.output
+        """Command the positions of every trajectory at time `now` [s]."""
+        output = self._robot_side.output
         if not self._players or output is None:
             return
-        following = self._core.is_following
+        following = self._robot_side.is_following
         for part, (player, sender) in list(self._players.items()):
             if not self._intake.admit(part, sender, now):
                 player.cancel()
-            place = player.update(now, following=following, commanded=output.of(part))
-            if place is not None:
-                self._intake.offer(part, sender, PartCommand(place, now), now)
+            positions = player.update(now, following=following, commanded=output.of(part))
+            if positions is not None:
+                self._intake.offer(part, sender, PartCommand(positions, now), now)
             if not player.is_playing:
                 del self._players[part]
                 self._intake.release(part, sender)
-                if place is None:
+                if positions is None:
                     self._intake.refuse(Rule.NOT_ENGAGED, f"{part} trajectory", 0.0, 1.0, now)
 
     def _on_trajectory(self, part: Part, message: JointTrajectory, sender: bytes) -> None:
         if not self._node.is_active:
             return
         now = self._node.now()
-        if not message.points:  # By convention, this asks for a stop.
+        if not message.points:  # By convention, this requests a stop.
             if self._intake.admit(part.name, sender, now) and part.name in self._players:
                 del self._players[part.name]
             return
@@ -121,13 +121,13 @@ class ToolDoors:
             subject = f"{part.name} trajectory"
             self._intake.refuse(Rule.WRONG_SHAPE, subject, count, len(part.joints), now)
             return
-        begins_at = seconds(message.header.stamp) or None
-        if (found := start_fault(part.name, begins_at, now)) is not None:
+        start_time = seconds(message.header.stamp) or None
+        if (found := start_fault(part.name, start_time, now)) is not None:
             fault, words = found
             self._warn(part, words)
             self._intake.refuse(*fault, now)
             return
-        self.play(part.name, trajectory, sender, begins_at)
+        self.play(part.name, trajectory, sender, start_time)
 
     def _warn(self, part: Part, words: str) -> None:
         self._node.get_logger().warning(
@@ -138,12 +138,12 @@ class ToolDoors:
         if not self._node.is_active:
             return
         now, sender = self._node.now(), info["publisher_gid"]["data"]
-        parts, values = self._core.safety.parts, np.asarray(message.data, dtype=np.float64)
+        parts, values = self._robot_side.safety.parts, np.asarray(message.data, dtype=np.float64)
         if values.shape != (parts.size,):
             subject = "joint_positions"
             self._intake.refuse(Rule.WRONG_SHAPE, subject, values.size, parts.size, now)
             return
-        # Of a vector with a number that is none, no part is followed: the sender is broken.
+        # No part follows a vector with one number that is not finite: its sender is faulty.
         if not np.isfinite(values).all():
             self._intake.refuse(Rule.NON_FINITE, "joint_positions", math.nan, 0.0, now)
             return
@@ -153,10 +153,10 @@ class ToolDoors:
 
 
 def read_trajectory(part: Part, message: JointTrajectory) -> Trajectory:
-    """Return what a message asks of a part.
+    """Return the trajectory in a message for a part.
 
     Raises:
-        InvalidJointStateError: It does not fit the part.
+        InvalidJointStateError: The message does not fit the part.
     """
     points = message.points
     return Trajectory.checked(
@@ -176,7 +176,7 @@ def seconds(time: Any) -> float:
 def _two(
     callback: Callable[[JointTrajectory, bytes], None],
 ) -> Callable[[JointTrajectory, dict[str, Any]], None]:
-    """Return a callback of two arguments; rclpy counts them to tell who wants to know senders."""
+    """Return a callback of two arguments: rclpy counts them, and passes the sender to these."""
 
     def receive(message: JointTrajectory, info: dict[str, Any]) -> None:
         callback(message, info["publisher_gid"]["data"])
