@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot core with a simple robot and a clock, for tests to drive."""
+"""A robot side with a robot made of plain slaves and a clock, for tests to drive."""
 
 import functools
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 from typing_extensions import override
 
-from teleop_system.interfaces import VelocityCommand
-from teleop_system.robot_side.drive import IRobotSide
+from teleop_system.interfaces import (
+    ArmSide,
+    IMobileBase,
+    ISlaveArm,
+    ISlaveHand,
+    JointState,
+    RobotSlaves,
+    VelocityCommand,
+)
+from teleop_system.robot_side.drive import RobotDrive
 from teleop_system.robot_side.engagement_table import EngagementState
 from teleop_system.robot_side.requests import Requests
 from teleop_system.robot_side.robot_side import RobotSide
@@ -17,6 +26,7 @@ from teleop_system.safety import PartCommand, RobotParts, SafetyOutput
 from tests.session.sessions import settings_with
 
 PERIOD = 0.01
+Array = NDArray[np.float64]
 
 
 @functools.cache
@@ -24,60 +34,119 @@ def rby1() -> RobotDescription:
     return load_robot("rby1")
 
 
-class ObedientRobot(IRobotSide):
-    """A robot that is where it was told to be; a jammed one stays where it is."""
+class IdealRobot:
+    """A robot that reaches every command at once; a jammed one stays where it is."""
 
     def __init__(self, robot: RobotDescription) -> None:
-        parts = RobotParts(robot)
+        self.parts = RobotParts(robot)
         pose = robot.pose(robot.initial_pose)
-        self.joints = parts.joints
-        self.place = np.array([pose[joint] for joint in parts.joints])
-        self.positions = np.full(parts.size, np.nan)
-        self.measured_at = -np.inf
+        self.positions = np.array([pose[joint] for joint in self.parts.joints])
+        self.velocity = (0.0, 0.0, 0.0)
         self.now = 0.0
-        self.sent: list[SafetyOutput] = []
-        self.connected = False
         self.answers = True
         self.jammed = False
 
+    def slaves(self) -> RobotSlaves:
+        """Return plain slaves, as a third party would write them."""
+        made: dict[str, ISlaveArm | ISlaveHand] = {
+            name: IdealHand(self, name) if name.endswith("_hand") else IdealArm(self, name)
+            for name in self.parts
+        }
+        return RobotSlaves(made, IdealBase(self))
+
+
+class _IdealJoints:
+    """What arms and hands have in common."""
+
+    def __init__(self, robot: IdealRobot, part: str) -> None:
+        self._robot, self._part = robot, robot.parts[part]
+        self._connected = False
+
+    def initialize(self) -> bool:
+        self._connected = self._robot.answers
+        return self._connected
+
+    def is_connected(self) -> bool:
+        return self._connected and self._robot.answers
+
+    def send_joint_command(self, joint_positions: Array) -> None:
+        assert joint_positions.shape == (self.get_joint_count(),)
+        if not self._robot.jammed:
+            self._robot.positions[self._part.columns] = joint_positions
+
+    def get_joint_state(self) -> JointState:
+        robot, part = self._robot, self._part
+        # A driver may have an order of its own.
+        positions = robot.positions[part.columns][::-1].copy()
+        return JointState(positions, names=list(part.joints)[::-1], timestamp=robot.now)
+
+    def get_joint_count(self) -> int:
+        return len(self._part.joints)
+
+    def shutdown(self) -> None:
+        self._connected = False
+
+
+class IdealArm(_IdealJoints, ISlaveArm):
+    """An arm, the torso or the head."""
+
     @override
-    def connect(self) -> bool:
-        self.connected = self.answers
-        return self.connected
+    def get_side(self) -> ArmSide:
+        return ArmSide.TORSO
+
+
+class IdealHand(_IdealJoints, ISlaveHand):
+    """A hand."""
+
+    @override
+    def get_side(self) -> str:
+        return "left"
+
+
+class IdealBase(IMobileBase):
+    """A base that reaches every velocity at once."""
+
+    def __init__(self, robot: IdealRobot) -> None:
+        self._robot = robot
+        self._connected = False
+
+    @override
+    def initialize(self) -> bool:
+        self._connected = True
+        return True
+
+    @override
+    def send_velocity(self, linear_x: float, linear_y: float, angular_z: float) -> None:
+        self._robot.velocity = (linear_x, linear_y, angular_z)
+
+    @override
+    def get_odometry(self) -> tuple[Array, Array]:
+        return np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
+
+    @override
+    def stop(self) -> None:
+        self._robot.velocity = (0.0, 0.0, 0.0)
 
     @override
     def is_connected(self) -> bool:
-        return self.connected and self.answers
+        return self._connected
 
     @override
-    def measure(self) -> None:
-        self.positions[:] = self.place
-        self.measured_at = self.now
-
-    @override
-    def send(self, output: SafetyOutput) -> None:
-        self.sent.append(output)
-        if not self.jammed:
-            self.place = output.positions.copy()
-
-    @override
-    def odometry(self) -> tuple[float, float, float]:
-        return 0.0, 0.0, 0.0
-
-    @override
-    def close(self) -> None:
-        self.connected = False
+    def shutdown(self) -> None:
+        self._connected = False
 
 
-class CoreRig:
-    """Runs cycle after cycle of a core, with an operator who may move single joints."""
+class RobotSideRig:
+    """Runs cycles of a robot side, with an operator who may move single joints."""
 
     def __init__(self, *overrides: str) -> None:
         self.robot = rby1()
-        self.side = ObedientRobot(self.robot)
+        self.ideal = IdealRobot(self.robot)
         settings = settings_with(*overrides)
-        self.core = RobotSide.build(self.robot, self.side, settings.session, settings.safety)
-        self.parts = self.core.safety.parts
+        self.parts = self.ideal.parts
+        drive = RobotDrive(self.parts, *self.ideal.slaves())
+        self.robot_side = RobotSide(self.robot, drive, settings.session, settings.safety)
+        self.outputs: list[SafetyOutput] = []
         self.now = 50.0
         self.fresh = True
         self.silent = False
@@ -86,24 +155,28 @@ class CoreRig:
 
     @property
     def state(self) -> EngagementState:
-        return self.core.status.state
+        return self.robot_side.status.state
 
-    def cycle(self, **asked: bool) -> SafetyOutput | None:
-        """Run one cycle with something asked for."""
+    def cycle(self, **requests: bool) -> SafetyOutput | None:
+        """Run one cycle with some requests."""
         self.now += PERIOD
-        self.side.now = self.now
+        self.ideal.now = self.now
         commands = {} if self.silent else self._commands()
         base = None
         if self.velocity is not None and not self.silent:
             base = VelocityCommand(self.velocity, 0.0, 0.0, self.now)
-        requests = replace(Requests(), **asked)
-        return self.core.step(self.now, commands, base, requests, inputs_fresh=self.fresh)
+        output = self.robot_side.step(
+            self.now, commands, base, replace(Requests(), **requests), inputs_fresh=self.fresh
+        )
+        if output is not None:
+            self.outputs.append(output)
+        return output
 
-    def run(self, seconds: float, **asked: bool) -> SafetyOutput | None:
+    def run(self, seconds: float, **requests: bool) -> SafetyOutput | None:
         """Run cycles for a time in [s]; return the last output."""
         output = None
         for _ in range(round(seconds / PERIOD)):
-            output = self.cycle(**asked)
+            output = self.cycle(**requests)
         return output
 
     def run_until(self, state: EngagementState, longest: float = 10.0) -> None:
@@ -112,17 +185,17 @@ class CoreRig:
             if self.state is state:
                 return
             self.cycle()
-        raise AssertionError(f"never {state.value}: {self.core.status}")
+        raise AssertionError(f"never {state.value}: {self.robot_side.status}")
 
     def engage(self) -> None:
         """Bring the robot under control."""
         self.run_until(EngagementState.READY)
         self.cycle(engage=True)
-        assert self.state is EngagementState.ENGAGED, self.core.status
+        assert self.state is EngagementState.ENGAGED, self.robot_side.status
 
-    def place_of(self, joint: str) -> float:
-        """Return where a joint of the robot is [rad]."""
-        return float(self.side.place[self.parts.joints.index(joint)])
+    def position_of(self, joint: str) -> float:
+        """Return the position of a joint of the robot [rad]."""
+        return float(self.ideal.positions[self.parts.joints.index(joint)])
 
     def _commands(self) -> dict[str, PartCommand]:
         home = self.robot.pose(self.robot.initial_pose)

@@ -16,22 +16,22 @@ def pose(name: str) -> np.ndarray:
     return np.array([named[joint] for joint in PARTS.joints])
 
 
-def way_home(start: np.ndarray, seconds: float) -> np.ndarray:
-    """Return the wishes of every tick for a robot that stands at `start`."""
+def homing_of(start: np.ndarray, seconds: float) -> np.ndarray:
+    """Return the commands of every tick for a robot that stands at `start`."""
     preparation = Preparation(ROBOT, PARTS, "ready", tolerance=0.05)
     rows = []
     for tick in range(int(seconds / DT)):
-        wishes = preparation.wishes(EngagementState.HOMING, start, tick * DT)
+        commands = preparation.commands(EngagementState.HOMING, start, tick * DT)
         row = np.empty(PARTS.size)
         for name, part in PARTS.items():
-            row[part.columns] = wishes[name].positions
+            row[part.columns] = commands[name].positions
         rows.append(row)
     return np.array(rows)
 
 
 def test_all_joints_come_home_together_and_no_faster_than_allowed() -> None:
     start, home = pose("a_pose"), pose("ready")
-    rows = way_home(start, 8.0)
+    rows = homing_of(start, 8.0)
     np.testing.assert_allclose(rows[0], start, atol=1e-12)
     np.testing.assert_allclose(rows[-1], home, atol=1e-12)
     moving = np.abs(home - start) > 0.01
@@ -43,8 +43,8 @@ def test_all_joints_come_home_together_and_no_faster_than_allowed() -> None:
 
 def test_after_a_break_the_way_begins_where_the_robot_is() -> None:
     preparation = Preparation(ROBOT, PARTS, "ready", tolerance=0.05)
-    preparation.wishes(EngagementState.HOMING, pose("a_pose"), 0.0)
+    preparation.commands(EngagementState.HOMING, pose("a_pose"), 0.0)
     elsewhere = pose("zero") if "zero" in ROBOT.poses else 0.5 * pose("ready")
-    wishes = preparation.wishes(EngagementState.HOMING, elsewhere, 5.0)
+    commands = preparation.commands(EngagementState.HOMING, elsewhere, 5.0)
     part = PARTS["torso"]
-    np.testing.assert_allclose(np.asarray(wishes["torso"].positions), elsewhere[part.columns])
+    np.testing.assert_allclose(np.asarray(commands["torso"].positions), elsewhere[part.columns])

@@ -196,7 +196,7 @@ def test_a_robot_that_does_not_go_where_it_is_told_is_a_fault() -> None:
         side.measured_at = math.inf
         rig.run(1.0)
         assert rig.session.status.state is _S.ERROR_RECOVERY
-        assert "from where it was told to be" in rig.session.status.reason
+        assert "from its command" in rig.session.status.reason
 
 
 def test_missing_signals_are_named_before_anything_starts() -> None:

@@ -10,11 +10,11 @@ from teleop_system.exceptions import UnknownNameError
 from teleop_system.interfaces import ArmSide
 from teleop_system.robots import load_robot
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
-from teleop_system.simulators.simulated_robot import (
-    SimulatedArm,
-    SimulatedBase,
-    SimulatedGrasp,
-    SimulatedRobot,
+from teleop_system.simulators.simulated_robot import SimulatedRobot
+from teleop_system.simulators.simulated_slaves import (
+    SimulatedMobileBase,
+    SimulatedSlaveArm,
+    SimulatedSlaveHand,
 )
 from teleop_system.testing import MobileBaseSuite, SlaveArmSuite, SlaveHandSuite
 
@@ -59,28 +59,28 @@ class _OnOneRobot:
 
 
 class TestSimulatedArm(_OnOneRobot, SlaveArmSuite):
-    def create(self) -> SimulatedArm:
-        return SimulatedArm(self.robot, RBY1.chains["left_arm"].joints, ArmSide.LEFT)
+    def create(self) -> SimulatedSlaveArm:
+        return SimulatedSlaveArm(self.robot, RBY1.chains["left_arm"].joints, ArmSide.LEFT)
 
 
 class TestSimulatedTorso(_OnOneRobot, SlaveArmSuite):
-    def create(self) -> SimulatedArm:
-        return SimulatedArm(self.robot, RBY1.chains["torso"].joints, ArmSide.TORSO)
+    def create(self) -> SimulatedSlaveArm:
+        return SimulatedSlaveArm(self.robot, RBY1.chains["torso"].joints, ArmSide.TORSO)
 
 
 class TestSimulatedGrasp(_OnOneRobot, SlaveHandSuite):
-    def create(self) -> SimulatedGrasp:
-        return SimulatedGrasp(self.robot, RBY1.hands["right"].joints, "right")
+    def create(self) -> SimulatedSlaveHand:
+        return SimulatedSlaveHand(self.robot, RBY1.hands["right"].joints, "right")
 
 
 class TestSimulatedBase(_OnOneRobot, MobileBaseSuite):
-    def create(self) -> SimulatedBase:
-        return SimulatedBase(self.robot)
+    def create(self) -> SimulatedMobileBase:
+        return SimulatedMobileBase(self.robot)
 
 
 def test_two_arms_move_to_their_own_commands_at_once(robot: SimulatedRobot) -> None:
     arms = [
-        SimulatedArm(robot, RBY1.chains[f"{side.value}_arm"].joints, side)
+        SimulatedSlaveArm(robot, RBY1.chains[f"{side.value}_arm"].joints, side)
         for side in (ArmSide.LEFT, ArmSide.RIGHT)
     ]
     wanted = []
@@ -88,45 +88,45 @@ def test_two_arms_move_to_their_own_commands_at_once(robot: SimulatedRobot) -> N
         arm.initialize()
         wanted.append(arm.get_joint_state().positions + turn)
         arm.send_joint_command(wanted[-1])
-    robot.step(1.0)
+    robot.advance(robot.simulator.get_time() + 1.0, 1.0)
     for arm, positions in zip(arms, wanted, strict=True):
         # The drives of the model hold a load to within a few milliradians.
         np.testing.assert_allclose(arm.get_joint_state().positions, positions, atol=0.01)
 
 
 def test_joints_nobody_commands_hold_their_pose(robot: SimulatedRobot) -> None:
-    torso = SimulatedArm(robot, RBY1.chains["torso"].joints, ArmSide.TORSO)
+    torso = SimulatedSlaveArm(robot, RBY1.chains["torso"].joints, ArmSide.TORSO)
     before = torso.get_joint_state().positions
-    gripper = SimulatedGrasp(robot, RBY1.hands["left"].joints, "left")
+    gripper = SimulatedSlaveHand(robot, RBY1.hands["left"].joints, "left")
     gripper.initialize()
     gripper.send_joint_command(np.array(RBY1.hands["left"].closed))
-    robot.step(1.0)
+    robot.advance(robot.simulator.get_time() + 1.0, 1.0)
     np.testing.assert_allclose(torso.get_joint_state().positions, before, atol=0.01)
     np.testing.assert_allclose(gripper.get_joint_state().positions, [0.0], atol=0.005)
 
 
 def test_a_state_is_stamped_with_simulated_time(robot: SimulatedRobot) -> None:
-    arm = SimulatedArm(robot, RBY1.chains["left_arm"].joints, ArmSide.LEFT)
-    robot.step(0.25)
+    arm = SimulatedSlaveArm(robot, RBY1.chains["left_arm"].joints, ArmSide.LEFT)
+    robot.advance(robot.simulator.get_time() + 0.25, 0.25)
     assert arm.get_joint_state().timestamp == pytest.approx(0.25)
 
 
 def test_a_part_that_was_let_go_holds_its_last_command(robot: SimulatedRobot) -> None:
-    arm = SimulatedArm(robot, RBY1.chains["left_arm"].joints, ArmSide.LEFT)
+    arm = SimulatedSlaveArm(robot, RBY1.chains["left_arm"].joints, ArmSide.LEFT)
     arm.initialize()
     wanted = arm.get_joint_state().positions + 0.1
     arm.send_joint_command(wanted)
     arm.shutdown()
-    robot.step(1.0)
+    robot.advance(robot.simulator.get_time() + 1.0, 1.0)
     np.testing.assert_allclose(arm.get_joint_state().positions, wanted, atol=0.01)
 
 
 def test_odometry_counts_from_where_the_base_was_taken(robot: SimulatedRobot) -> None:
-    base = SimulatedBase(robot)
+    base = SimulatedMobileBase(robot)
     base.initialize()
     for _ in range(100):
         base.send_velocity(0.2, 0.0, 0.0)
-        robot.step(0.02)
+        robot.advance(robot.simulator.get_time() + 0.02, 0.02)
     position, orientation = base.get_odometry()
     # Two seconds at 0.2 m/s, less what speeding up costs.
     np.testing.assert_allclose(position[:2], [0.4, 0.0], atol=0.03)
@@ -134,19 +134,19 @@ def test_odometry_counts_from_where_the_base_was_taken(robot: SimulatedRobot) ->
 
 
 def test_a_base_that_nobody_commands_any_more_stops_by_itself(robot: SimulatedRobot) -> None:
-    base = SimulatedBase(robot)
+    base = SimulatedMobileBase(robot)
     base.initialize()
     for _ in range(50):
         base.send_velocity(0.3, 0.0, 0.0)
-        robot.step(0.02)
+        robot.advance(robot.simulator.get_time() + 0.02, 0.02)
     for _ in range(50):
-        robot.step(0.02)
+        robot.advance(robot.simulator.get_time() + 0.02, 0.02)
     stopped = base.get_odometry()[0]
     for _ in range(25):
-        robot.step(0.02)
+        robot.advance(robot.simulator.get_time() + 0.02, 0.02)
     np.testing.assert_allclose(base.get_odometry()[0], stopped, atol=1e-3)
 
 
 def test_a_joint_the_simulator_lacks_is_named(robot: SimulatedRobot) -> None:
     with pytest.raises(UnknownNameError, match="left_arm_9"):
-        SimulatedArm(robot, ["left_arm_9"], ArmSide.LEFT)
+        SimulatedSlaveArm(robot, ["left_arm_9"], ArmSide.LEFT)

@@ -97,6 +97,6 @@ def test_the_last_point_is_asked_for_a_little_longer() -> None:
 
 def test_a_trajectory_may_begin_later() -> None:
     player = TrajectoryPlayer()
-    player.put(line(), 0.0, begins_at=1.0)
+    player.put(line(), 0.0, start_time=1.0)
     np.testing.assert_array_equal(player.update(0.5, following=True, commanded=START), START)
     np.testing.assert_allclose(player.update(1.5, following=True, commanded=START), [0.5, 1.0])

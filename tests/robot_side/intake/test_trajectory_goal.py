@@ -98,7 +98,7 @@ def test_a_part_that_another_sender_took_over_ends_a_goal() -> None:
     played = Played()
     played.at(0.0)
     played.player.cancel()
-    expected = Verdict(Outcome.LEFT_PATH, "another sender took the part over")
+    expected = Verdict(Outcome.LEFT_PATH, "another sender took over the part")
     assert played.at(1.0) == expected
 
 
@@ -138,5 +138,5 @@ def test_a_trajectory_starts_where_the_robot_is_or_can_get_to(
     if fits:
         refuse_far_start(trajectory, JOINTS, START, speed)
     else:
-        with pytest.raises(InvalidJointStateError, match=r"b at 0\.[16].*has it at 0\.000"):
+        with pytest.raises(InvalidJointStateError, match=r"b at 0\.[16].*is at 0\.000"):
             refuse_far_start(trajectory, JOINTS, START, speed)

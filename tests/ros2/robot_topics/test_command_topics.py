@@ -32,17 +32,18 @@ class Rig:
         self.callbacks: dict[str, Callable[[bytes, dict[str, Any]], None]] = {}
         self.parts = RobotParts(rby1())
         self.intake = CommandIntake(self.parts, SafetyConfig(), str)
-        core: Any = types.SimpleNamespace(
-            safety=types.SimpleNamespace(parts=self.parts), output=None
+        robot_side: Any = types.SimpleNamespace(
+            safety=types.SimpleNamespace(parts=self.parts),
+            drive=types.SimpleNamespace(add_efforts=lambda *added: self.efforts.append(added)),
+            output=None,
         )
         self.topics = CommandTopics(
             self,
             rby1(),
-            core,
+            robot_side,
             self.intake,
             Traffic(),
             mode=lambda: self.mode,
-            extra=lambda *command: self.efforts.append(command),
             wall=lambda: WALL,
         )
 

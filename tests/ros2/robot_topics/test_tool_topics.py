@@ -20,17 +20,17 @@ TORSO = "torso"
 
 
 class Rig:
-    """The doors of a robot, and a hand that puts messages into them."""
+    """The tool topics of a robot, and a sender of messages."""
 
     def __init__(self) -> None:
         self.time, self.is_active = 100.0, True
         self.callbacks: dict[str, Any] = {}
         self.parts = RobotParts(rby1())
         self.intake = CommandIntake(self.parts, SafetyConfig(), str)
-        core: Any = types.SimpleNamespace(
+        robot_side: Any = types.SimpleNamespace(
             safety=types.SimpleNamespace(parts=self.parts), output=None
         )
-        self.doors = ToolTopics(self, rby1(), core, self.intake)
+        self.tools = ToolTopics(self, rby1(), robot_side, self.intake)
 
     def now(self) -> float:
         return self.time
@@ -65,7 +65,7 @@ def rig() -> Rig:
 @pytest.mark.parametrize("stamp", [0.0, 100.0, 100.9, 99.6])
 def test_a_trajectory_may_begin_now_soon_or_a_moment_ago(rig: Rig, stamp: float) -> None:
     rig.send_trajectory(stamp)
-    assert rig.doors.is_busy
+    assert rig.tools.is_busy
     assert rig.causes() == ""
 
 
@@ -83,7 +83,7 @@ def test_a_trajectory_of_another_time_is_refused_and_keeps_no_part(
     rig: Rig, stamp: float, cause: str
 ) -> None:
     rig.send_trajectory(stamp)
-    assert not rig.doors.is_busy
+    assert not rig.tools.is_busy
     assert cause in rig.causes()
     assert rig.intake.owner(TORSO) is None
 

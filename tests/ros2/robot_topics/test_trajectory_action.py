@@ -77,15 +77,21 @@ class Robot:
         self.player: TrajectoryPlayer | None = None
         self.taken_by: str | None = None
         parts = types.SimpleNamespace(velocity=np.ones(2))
-        self.core = types.SimpleNamespace(
-            side=types.SimpleNamespace(positions=self.places),
+        self.robot_side = types.SimpleNamespace(
+            drive=types.SimpleNamespace(positions=self.places),
             output=types.SimpleNamespace(of=lambda part: self.places),
             safety=types.SimpleNamespace(parts=parts),
             is_following=True,
         )
         kinds = types.SimpleNamespace(Result=Result, Feedback=Feedback)
         self.action = TrajectoryAction(
-            kinds, "/move", PART, node=self, core=self.core, doors=self, why=lambda: "stopped"
+            kinds,
+            "/move",
+            PART,
+            node=self,
+            robot_side=self.robot_side,
+            tools=self,
+            why=lambda: "stopped",
         )
 
     def now(self) -> float:
@@ -95,12 +101,12 @@ class Robot:
         return get_logger("test")
 
     def play(
-        self, part: str, trajectory: Any, sender: str, begins_at: Any, settling: float
+        self, part: str, trajectory: Any, sender: str, start_time: Any, settling: float
     ) -> Any:
         if self.taken_by is not None:
             return None
         self.player = TrajectoryPlayer()
-        self.player.put(trajectory, self.time, begins_at, settling=settling)
+        self.player.put(trajectory, self.time, start_time, settling=settling)
         return self.player
 
     def stop(self, part: str, sender: str) -> None:
@@ -114,7 +120,7 @@ class Robot:
         """Let some cycles of 10 ms pass."""
         for _ in range(round(100 * seconds)):
             self.time += 0.01
-            following = self.core.is_following
+            following = self.robot_side.is_following
             if self.player is not None:
                 place = self.player.update(
                     self.time, following=following, commanded=self.places.copy()
@@ -175,7 +181,7 @@ def test_a_goal_that_cannot_be_played_is_answered_at_once(robot: Robot) -> None:
     old.request.trajectory.header.stamp.sec = 90
     code, words = refused(robot, old)
     assert code == Result.OLD_HEADER_TIMESTAMP
-    assert "it should have begun 10.00 s ago" in words
+    assert "it started 10.00 s ago" in words
     early = Handle((1.0, 0.5))
     early.request.trajectory.header.stamp.sec = 130
     code, words = refused(robot, early)
@@ -216,7 +222,7 @@ def test_a_robot_that_stops_following_aborts_a_goal(robot: Robot) -> None:
     task = robot.action.execute(handle)
     step(task)
     robot.run(0.5)
-    robot.core.is_following = False
+    robot.robot_side.is_following = False
     robot.run(0.01)
     result = step(task)
     assert (handle.ended, result.error_code) == ("aborted", Result.PATH_TOLERANCE_VIOLATED)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated robot that is controlled between the halves of a physics step, in three modes."""
+"""A MuJoCo robot behind a robot side, controlled between two half steps, in three modes."""
 
 from collections.abc import Iterator
 
@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from teleop_system.exceptions import UnknownNameError
-from teleop_system.robot_side.driven_side import EXTRA_SHARE, MODES, DrivenSide
+from teleop_system.robot_side.drive import simulated_drive
 from teleop_system.robot_side.requests import Requests
 from teleop_system.robot_side.robot_side import RobotSide
-from teleop_system.safety import PartCommand
+from teleop_system.safety import PartCommand, RobotParts
 from teleop_system.session.build import make_simulator
+from teleop_system.simulators.mujoco_robot import FEED_FORWARD_SHARE, MODES, MuJoCoRobot
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from tests.robot_side.robot_sides import rby1
 from tests.session.sessions import settings_with
@@ -26,10 +27,11 @@ class Rig:
     def __init__(self, simulator: MuJoCoSimulator, mode: str) -> None:
         self.simulator = simulator
         simulator.reset()
-        self.side = DrivenSide(rby1(), simulator)
-        self.side.set_mode(mode)
+        self.simulated = MuJoCoRobot(simulator, rby1(), RobotParts(rby1()).joints)
+        self.simulated.set_mode(mode)
+        self.drive = simulated_drive(rby1(), self.simulated)
         settings = settings_with()
-        self.core = RobotSide.build(rby1(), self.side, settings.session, settings.safety)
+        self.robot_side = RobotSide(rby1(), self.drive, settings.session, settings.safety)
         self.now = 10.0
         self.offset = self.push = 0.0
         self.stopped = False
@@ -39,15 +41,15 @@ class Rig:
         found = []
         for _ in range(round(seconds * 100)):
             self.now += 0.01
-            self.side.advance(self.now, CYCLE, self._control)
+            self.simulated.cycle(self.now, CYCLE, self._control)
             found.append(self.elbow())
         return found
 
     def push_arm(self, stamp: float) -> None:
         """Add an effort at the elbow to the command of a stamp."""
-        joints = self.core.safety.parts[ARM].joints
+        joints = self.robot_side.safety.parts[ARM].joints
         efforts = np.array([self.push if joint == ELBOW else 0.0 for joint in joints])
-        self.side.add_efforts(ARM, stamp, efforts)
+        self.drive.add_efforts(ARM, stamp, efforts)
 
     def elbow(self) -> float:
         positions = np.empty(len(self.simulator.get_joint_names()))
@@ -60,13 +62,13 @@ class Rig:
             name: PartCommand(
                 [home[j] + (self.offset if j == ELBOW else 0.0) for j in part.joints], self.now
             )
-            for name, part in self.core.safety.parts.items()
+            for name, part in self.robot_side.safety.parts.items()
         }
         if self.push:
             self.push_arm(self.now)
-        ready = self.core.status.state.value == "ready"
+        ready = self.robot_side.status.state.value == "ready"
         asked = Requests(engage=ready, estop=self.stopped)
-        self.core.step(self.now, commands, None, asked, inputs_fresh=True)
+        self.robot_side.step(self.now, commands, None, asked, inputs_fresh=True)
 
 
 @pytest.fixture(scope="module")
@@ -96,24 +98,24 @@ def test_the_robot_goes_where_it_is_told_in_every_mode(
 def test_modes_change_without_a_jump(simulator: MuJoCoSimulator, mode: str) -> None:
     rig = Rig(simulator, MODES[0])
     before = rig.run(0.5)[-1]
-    rig.side.set_mode(mode)
+    rig.simulated.set_mode(mode)
     places = rig.run(0.5)
     assert max(abs(place - before) for place in places) < 0.01
 
 
 def test_an_unknown_mode_is_refused_with_those_that_exist(simulator: MuJoCoSimulator) -> None:
     with pytest.raises(UnknownNameError, match="effort"):
-        Rig(simulator, "position").side.set_mode("magic")
+        Rig(simulator, "position").simulated.set_mode("magic")
 
 
 def test_an_effort_command_adds_no_more_than_its_share(simulator: MuJoCoSimulator) -> None:
     rig = Rig(simulator, "effort")
     before = rig.run(1.0)[-1]
-    column = rig.side.joints.index(ELBOW)
+    column = rig.drive.joints.index(ELBOW)
     rig.push = 1e6
     pushed = rig.run(2.0)[-1] - before
-    gains = rig.side.gains
-    allowed = EXTRA_SHARE * gains.effort[column] / gains.p[column]
+    gains = rig.simulated.gains
+    allowed = FEED_FORWARD_SHARE * gains.effort[column] / gains.p[column]
     # Besides the push, the arm still creeps a little towards where its weight lets it rest.
     assert 0.0 < pushed <= allowed + 5e-4
 
@@ -124,10 +126,10 @@ def test_efforts_act_only_while_their_own_command_is_followed(
     rig = Rig(simulator, "effort")
     rig.push = 1e6
     rig.run(1.0)
-    assert rig.side.extra.any()
+    assert rig.simulated.feed_forward.any()
     rig.stopped = True
     rig.run(0.02)
-    assert not rig.side.extra.any(), "neither old efforts nor new ones get past a stop"
+    assert not rig.simulated.feed_forward.any(), "neither old efforts nor new ones get past a stop"
 
 
 @pytest.mark.parametrize("stamp", [0.0, 1e6])
@@ -140,15 +142,15 @@ def test_efforts_of_a_command_that_is_not_followed_do_nothing(
     rig.push_arm(stamp)
     rig.push = 0.0
     rig.run(0.02)
-    assert not rig.side.extra.any()
+    assert not rig.simulated.feed_forward.any()
 
 
 def test_a_mode_that_is_refused_leaves_the_gains_alone(simulator: MuJoCoSimulator) -> None:
-    side = Rig(simulator, "effort").side
-    before = side.gains
+    robot = Rig(simulator, "effort").simulated
+    before = robot.gains
     with pytest.raises(UnknownNameError, match="magic"):
-        side.set_mode("magic", before.changed(p=[0.0]))
-    assert side.gains is before
+        robot.set_mode("magic", before.changed(p=[0.0]))
+    assert robot.gains is before
 
 
 def test_a_reset_keeps_the_mode_and_forgets_what_was_sent(simulator: MuJoCoSimulator) -> None:
@@ -157,9 +159,9 @@ def test_a_reset_keeps_the_mode_and_forgets_what_was_sent(simulator: MuJoCoSimul
     rig.offset = 0.3
     rig.run(2.0)
     simulator.reset()
-    rig.side.restart()
-    rig.core.restart()
-    assert rig.side.mode == "effort"
+    rig.simulated.restart()
+    rig.robot_side.restart()
+    assert rig.simulated.mode == "effort"
     rig.offset = 0.0
     assert max(abs(place - start) for place in rig.run(0.3)) < 0.02
 
@@ -167,5 +169,5 @@ def test_a_reset_keeps_the_mode_and_forgets_what_was_sent(simulator: MuJoCoSimul
 def test_several_cycles_under_one_decision_take_as_much_time(simulator: MuJoCoSimulator) -> None:
     rig = Rig(simulator, "position")
     before = simulator.get_time()
-    rig.side.advance(rig.now, 3 * CYCLE, rig._control)
+    rig.simulated.cycle(rig.now, 3 * CYCLE, rig._control)
     assert simulator.get_time() - before == pytest.approx(3 * CYCLE * simulator.timestep)
