@@ -106,7 +106,7 @@ class RobotSide:
             return output is None
         base = output.base
         rolls = base.linear_x or base.linear_y or base.angular_z
-        return not (rolls or output.joints.velocities.any())
+        return not (rolls or output.velocities.any())
 
     def restart(self) -> None:
         """Start again from the robot's present pose; a latched emergency stop stays latched.

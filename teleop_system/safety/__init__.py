@@ -14,7 +14,7 @@ from teleop_system.safety.input_gate import AngleGate, PoseGate, TrackerGates
 from teleop_system.safety.manager import SafetyManager
 from teleop_system.safety.parts import Part, RobotParts
 from teleop_system.safety.sample_gate import InputGateConfig
-from teleop_system.safety.values import JointReport, PartCommand, SafetyOutput
+from teleop_system.safety.values import PartCommand, SafetyOutput
 from teleop_system.utils.workspace_box import WorkspaceBox
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "BaseSafetyConfig",
     "CollisionSafetyConfig",
     "InputGateConfig",
-    "JointReport",
     "Part",
     "PartCommand",
     "PoseGate",

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a command says something that its part can be asked for: numbers, names and stamp."""
+"""Whether a command fits its part: numbers, names and stamp."""
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import isfinite
 from typing import NamedTuple
 
@@ -16,8 +17,19 @@ from teleop_system.safety.values import PartCommand
 Array = NDArray[np.float64]
 
 
+@dataclass(slots=True, eq=False)
+class CheckedCommand(PartCommand):
+    """A command that `CommandCheck` has read: finite positions in the part's own order.
+
+    Attributes:
+        positions: Joint positions in [rad] or [m]; a copy, so its sender cannot change it.
+    """
+
+    positions: Array
+
+
 class Fault(NamedTuple):
-    """What is wrong with a command, as a cause tells it."""
+    """What is wrong with a command, as a cause reports it."""
 
     rule: Rule
     subject: str
@@ -37,16 +49,21 @@ class CommandCheck:
         self._shape = (len(part.joints),)
         self._orders: dict[tuple[str, ...], NDArray[np.intp]] = {}
 
-    def read(self, command: PartCommand) -> Array | Fault:
-        """Return finite positions in the part's order, or why a command has none."""
+    def read(self, command: PartCommand) -> CheckedCommand | Fault:
+        """Return a command that can be followed, or why this one cannot be.
+
+        A command that was checked before passes as it is.
+        """
+        if isinstance(command, CheckedCommand):
+            return command
         name, size = self._part.name, len(self._part.joints)
         if not _is_time(command.timestamp):
             return Fault(Rule.NON_FINITE, f"{name} time stamp", math.nan, 0.0)
         try:
-            positions = np.asarray(command.positions, dtype=np.float64)
+            positions = np.array(command.positions, dtype=np.float64, order="C")
         except (TypeError, ValueError):
             return Fault(Rule.WRONG_SHAPE, name, math.nan, size)
-        except OverflowError:  # An integer that is larger than every number.
+        except OverflowError:  # An integer that no float can hold.
             return Fault(Rule.NON_FINITE, name, math.inf, 0.0)
         if positions.shape != self._shape:
             return Fault(Rule.WRONG_SHAPE, name, positions.size, size)
@@ -59,10 +76,10 @@ class CommandCheck:
         if not all(map(isfinite, positions.tolist())):
             first = int(np.flatnonzero(~np.isfinite(positions))[0])
             return Fault(Rule.NON_FINITE, self._part.joints[first], float(positions[first]), 0.0)
-        return positions
+        return CheckedCommand(positions, command.timestamp)
 
     def _order(self, names: Sequence[str]) -> NDArray[np.intp] | None:
-        """Return where each joint of the part stands among the names, or None."""
+        """Return the index of each joint of the part among the names, or None."""
         try:
             key = tuple(names)
             order = self._orders.get(key)

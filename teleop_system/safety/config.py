@@ -12,8 +12,8 @@ from teleop_system.utils.validators import (
 )
 from teleop_system.utils.workspace_box import WorkspaceBox
 
-SHORTEST_RAMP = 0.8
-"""Whoever engages or resumes reaches full speed no sooner than this, in [s]."""
+RAMP_TIME = 0.8
+"""Time from engaging or resuming to full speed in [s]: the default, and the least allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class SafetyConfig:
     """Age in [s] past which nobody counts as commanding a part any more."""
     ahead: float = 0.02
     """How far in [s] a stamp may lie in the future."""
-    ramp_time: float = 0.8
+    ramp_time: float = RAMP_TIME
     """Time in [s] in which the speed limits grow to full size after engaging or resuming."""
     jump: float = 0.1
     """Difference in [rad] or [m] between command and robot on engaging that is worth a cause."""
@@ -106,7 +106,7 @@ class SafetyConfig:
         require_in_range(self, "rate", 20.0, 1000.0, unit="Hz")
         require_positive(self, "stale_after", "dead_after", "jump", "lag", "stall_after")
         require_non_negative(self, "ahead", "command_smoothing", "tolerated_overruns")
-        require_in_range(self, "ramp_time", SHORTEST_RAMP, 60.0, unit="s")
+        require_in_range(self, "ramp_time", RAMP_TIME, 60.0, unit="s")
         check_reaction("stale_after", self.stale_after, self.rate)
         if not self.stale_after < self.dead_after <= BASE_COMMAND.timeout:
             raise ConfigError(

@@ -1,29 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a part follows its commands or holds, and how gently it takes them up again."""
+"""Whether a part follows its commands or holds."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import NamedTuple
 
 from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.safety.cause_log import CauseLog
 from teleop_system.safety.command_stream import CommandStream
 from teleop_system.safety.config import SafetyConfig
+from teleop_system.safety.engage_ramp import EngageRamp
 from teleop_system.safety.parts import Part
-
-SLOWEST = 0.01
-"""Part of the largest speed with which a ramp begins."""
+from teleop_system.safety.staleness import is_stale
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """Why a part, or all of them, must hold.
-
-    Attributes:
-        rule: The rule that says so.
-        subject: What it is about.
-        value: The number that was found, in the rule's unit.
-        limit: What would have been allowed, in the rule's unit.
-        severity: HOLD, or STOP.
-    """
+class HoldReason(NamedTuple):
+    """Why a part, or all of them, must hold; the fields are those of a cause."""
 
     rule: Rule
     subject: str
@@ -31,16 +22,12 @@ class Reason:
     limit: float = 0.0
     severity: Severity = Severity.HOLD
 
-    def report(self, log: CauseLog) -> None:
-        """Add it to the causes of the cycle."""
-        log.add(self.rule, self.subject, self.value, self.limit, self.severity)
-
 
 class PartControl:
-    """The state of one part: following, or braking to hold.
+    """The state of one part: it follows, or it brakes and holds.
 
-    A part that holds follows again only once it stands still and nothing speaks against it, and
-    then at a speed that grows from almost nothing. After an emergency stop it must be seen
+    A part that holds follows again only when it stands still and no reason to hold is left, and
+    then with a speed limit that grows from almost zero. After an emergency stop it must be seen
     disengaged first.
 
     Args:
@@ -50,104 +37,85 @@ class PartControl:
     Attributes:
         part: The part.
         stream: Its commands.
-        following: Whether it follows them.
-        scale: Part of the largest speed that it may use, between 0 and 1.
-        is_steady: Whether it follows at full speed, so that it goes on with any good command.
-        is_idle: Whether nothing has been asked of it since the start, so that it holds and nothing
-            need be decided; whoever asks makes it false.
+        ramp: The ramp since it began to follow.
+        following: Whether it follows its commands.
     """
 
     def __init__(self, part: Part, config: SafetyConfig) -> None:
         self.part = part
         self.stream = CommandStream(part, config)
-        self._config = config
-        self._stale = config.stale_after
-        self._idle = Reason(Rule.NOT_ENGAGED, part.name)
-        self._must_release = False
+        self.ramp = EngageRamp(config.ramp_time)
+        self._stale_after, self._dead_after = config.stale_after, config.dead_after
+        self._not_engaged = HoldReason(Rule.NOT_ENGAGED, part.name)
+        self._must_disengage = False
         self.reset()
 
     def reset(self) -> None:
         """Start anew: hold, and forget every command but not an emergency stop."""
         self.stream.restart(None)
+        self.ramp.restart()
         self.following = False
-        self.scale = SLOWEST
-        self._ramped = 0.0
         self._was_engaged = False
-        self._reason = self._idle
-        self.is_steady = False
-        self.is_idle = not self._must_release
+        self._reason = self._not_engaged
 
-    def demand_release(self) -> None:
+    def require_disengage(self) -> None:
         """Do not follow before the part has been disengaged and engaged again."""
-        self._must_release = True
-        self.is_steady = self.is_idle = False
+        self._must_disengage = True
 
-    def decide(
-        self, *, engaged: bool, block: Reason | None, now: float, resting: bool, log: CauseLog
+    def update(
+        self,
+        *,
+        engaged: bool,
+        hold: HoldReason | None,
+        now: float,
+        step: float,
+        is_resting: Callable[[], bool],
+        log: CauseLog,
     ) -> bool:
-        """Decide whether to follow in this cycle; tell whether following begins with it.
+        """Decide whether to follow in this cycle; return whether following begins with it.
 
         Args:
             engaged: Whether the operator has engaged the part.
-            block: What speaks against following, already reported; None where nothing does.
+            hold: Why all parts must hold, already reported; None where they need not.
             now: Time of the cycle in [s].
-            resting: Whether all joints of the part stand still.
+            step: Duration of the cycle in [s].
+            is_resting: Whether all joints of the part stand still.
             log: Where a hold is reported.
         """
-        self.is_steady = False
         if engaged != self._was_engaged:
-            # Nothing that was said before the operator engaged, or after, counts.
-            self.stream.expect(now)
+            # No command from before the operator engaged or disengaged counts.
+            self.stream.keep_newest(now)
             self._was_engaged = engaged
-        if not engaged and block is None:
-            self._must_release = False
-        if block is not None:
-            return self._hold(block)
-        if not engaged or self._must_release:
-            if engaged or self.stream.stamp is not None:
-                self._idle.report(log)
-            return self._hold(self._idle)
-        reason = self._silence(now)
+        if not engaged and hold is None:
+            self._must_disengage = False
+        reason = hold or self._own_reason(engaged, now, log)
         if reason is not None:
-            reason.report(log)
-            return self._hold(reason)
+            self.following = False
+            self._reason = reason
+            return False
+        begins = not self.following and is_resting()
+        if begins:
+            self.following = True
+            self.ramp.restart()
         if self.following:
-            return False
-        if not resting:
-            self._reason.report(log)
-            return False
-        self.following = True
-        self._ramped = 0.0
-        self.scale = SLOWEST
-        return True
+            self.ramp.advance(step)
+        else:
+            log.add(*self._reason)  # Still braking.
+        return begins
 
-    def goes_on(self, now: float) -> bool:
-        """Tell whether it follows, and nothing of its own speaks against going on."""
-        # What follows was engaged when it was last decided on.
-        if not self.following or self._must_release:
-            return False
-        fresh_at = self.stream.fresh_at
-        return fresh_at is not None and now - fresh_at <= self._stale
-
-    def advance(self, step: float) -> None:
-        """Let the ramp go on by `step` [s]."""
-        if self.scale < 1.0:
-            self._ramped += step
-            share = min(1.0, self._ramped / self._config.ramp_time)
-            # Below a straight line all the way, and gentle where it matters most.
-            self.scale = max(SLOWEST, share * share)
-        self.is_steady = self.following and self.scale == 1.0 and not self._must_release
-
-    def _silence(self, now: float) -> Reason | None:
-        age, config, name = self.stream.age(now), self._config, self.part.name
-        if age > config.dead_after:
-            return Reason(Rule.DEAD_CLIENT, name, age, config.dead_after)
-        # So that an age that is no number counts as old.
-        if not age <= config.stale_after or self.stream.taken_at is None:
-            return Reason(Rule.STALE, name, age, config.stale_after)
-        return None
-
-    def _hold(self, reason: Reason) -> bool:
-        self.following = False
-        self._reason = reason
-        return False
+    def _own_reason(self, engaged: bool, now: float, log: CauseLog) -> HoldReason | None:
+        """Return, and report, why this part must hold; None where it may follow."""
+        name = self.part.name
+        if not engaged or self._must_disengage:
+            if engaged or self.stream.stamp is not None:
+                log.add(*self._not_engaged)
+            return self._not_engaged
+        age = self.stream.age(now)
+        if age > self._dead_after:
+            reason = HoldReason(Rule.DEAD_CLIENT, name, age, self._dead_after)
+        elif is_stale(age, self._stale_after) or self.stream.accepted_at is None:
+            reason = HoldReason(Rule.STALE, name, age, self._stale_after)
+        else:
+            return None
+        log.add(*reason)
+        return reason

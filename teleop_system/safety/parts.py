@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of a robot that are commanded on their own, and all their joints in one order."""
+"""The parts of a robot that are commanded separately, and all their joints in one order."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 HEAD = "head"
 BASE = "base"
 LARGEST = 1e6
-"""Stands in for a limit that is infinite, for the sake of the arithmetic."""
+"""Stands in for an infinite limit, which the arithmetic could not use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Part:
     Attributes:
         name: "right_arm", "torso", "right_hand", "head" and the like.
         joints: Their names, in the order of commands without names.
-        columns: Where they stand in every joint vector.
+        columns: Their indices in every joint vector.
     """
 
     name: str

@@ -97,7 +97,7 @@ class SessionRecorder:
         if output is None:
             return
         row[at["severity"]] = output.severity
-        row[at["requested"]] = output.joints.wishes
+        row[at["requested"]] = output.commanded
         row[at["commands"]] = output.positions
         row[at["base_requested"]] = base_wish
         base = output.base

@@ -130,8 +130,8 @@ class SensorTopics:
             rows = (positions.tolist(), velocities.tolist(), efforts.tolist())
             self._states.publish(self._states.codec.encode(stamp, *rows))
         if output is not None and self._targets.is_wanted:
-            velocities_sent = output.joints.velocities.tolist()
-            data = self._targets.codec.encode(stamp, output.positions.tolist(), velocities_sent)
+            speeds = output.velocities.tolist()
+            data = self._targets.codec.encode(stamp, output.positions.tolist(), speeds)
             self._targets.publish(data)
         for name, publisher in self._wrists.items():
             if publisher.is_wanted:

@@ -110,8 +110,8 @@ def test_a_part_that_resumes_first_comes_to_rest() -> None:
     while "head" in rig.cycle().holding:
         pass
     columns = rig.parts["head"].columns
-    assert not rig.outputs[-2].joints.velocities[columns].any()
-    assert not rig.outputs[-2].joints.accelerations[columns].any()
+    assert not rig.outputs[-2].velocities[columns].any()
+    assert not rig.outputs[-2].accelerations[columns].any()
 
 
 def test_a_command_far_from_the_robot_says_so_when_engaged() -> None:

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.safety.guards.kernels import find_near, measure_near, note_distances
-from teleop_system.safety.motion.motion_state import MotionState
-from teleop_system.safety.motion.trajectories import Trajectories
+from teleop_system.safety.motion.limits import MotionLimits
+from teleop_system.safety.motion.state import MotionState
 from teleop_system.solvers.clearance import Clearance
 
 Array = NDArray[np.float64]
@@ -35,7 +35,7 @@ class BrakingPaths:
 
     Args:
         clearance: Measures distances.
-        trajectories: Tells how the joints brake.
+        limits: Limits of the joints.
         slow: Distance [m] below which pairs matter at rest.
         stop: Distance [m] below which they matter on the way.
         spacing: Largest way [m] of links between two poses that are looked at.
@@ -44,14 +44,14 @@ class BrakingPaths:
     def __init__(
         self,
         clearance: Clearance,
-        trajectories: Trajectories,
+        limits: MotionLimits,
         *,
         slow: float,
         stop: float,
         spacing: float,
     ) -> None:
         self.clearance = clearance
-        self.trajectories = trajectories
+        self.limits = limits
         self.slow = slow
         self._stop = stop
         self.spacing = spacing
@@ -85,10 +85,11 @@ class BrakingPaths:
             The smallest of their distances at rest, and the smallest that there can be on the way
             [m]; infinite where all pairs are far.
         """
-        table = state.table if state.has_rest else self.trajectories.way_to_rest(state)
         near, found = self._near, self._found
         self._count = count = find_near(
-            table,
+            state.position,
+            state.rest,
+            state.excursion,
             self._counters,
             self._reach_of_joints,
             self._pairs,
@@ -100,11 +101,11 @@ class BrakingPaths:
         if count == 0:
             return math.inf, math.inf
         is_known, at_rest, on_way = measure_near(
-            table, count, near, found, self._pairs, *self._tables
+            state.rest, count, near, found, self._pairs, *self._tables
         )
         if not is_known:
             chosen = near[:count]
-            found[0, :count] = self.measure(chosen, table[3])
+            found[0, :count] = self.measure(chosen, state.rest)
             return note_distances(chosen, found, self._pairs)
         return at_rest, on_way
 
@@ -163,8 +164,7 @@ class BrakingPath:
     ) -> None:
         self._paths = paths
         self._state = state
-        table = paths.trajectories.way_to_rest(state)
-        self.rest, self._excursion = table[3], table[4]
+        self.rest, self._excursion = state.rest, state.excursion
         self.pairs = pairs
         self.found = found
         self._changes = changes
@@ -222,7 +222,7 @@ class BrakingPath:
         share = 0.5 * (start.share + end.share)
         # Of a braking motion, this part of the time takes about half of the way that is left.
         time = 1.0 - math.sqrt(1.0 - share)
-        pose = self._paths.trajectories.braking_pose(self._state, time)
+        pose = self._paths.limits.braking_pose(self._state, time)
         middle = _Sample(share, pose, self._paths.measure(pairs, pose))
         _note(pairs, middle.distances, limit, worst)
         self._search(pairs, start, middle, limit, inside, worst)

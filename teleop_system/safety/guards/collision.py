@@ -15,9 +15,9 @@ from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.safety.cause_log import CauseLog
 from teleop_system.safety.config import CollisionSafetyConfig
 from teleop_system.safety.guards.braking_path import BrakingPath, BrakingPaths
-from teleop_system.safety.motion.motion_state import MotionState
+from teleop_system.safety.motion.limits import MotionLimits
+from teleop_system.safety.motion.state import MotionState
 from teleop_system.safety.motion.step import Step
-from teleop_system.safety.motion.trajectories import Trajectories
 from teleop_system.safety.parts import RobotParts
 from teleop_system.solvers.clearance import Clearance
 
@@ -35,7 +35,7 @@ class CollisionGuard:
     Args:
         clearance: Measures the distances.
         parts: The parts of the robot.
-        trajectories: Tells how the joints brake.
+        limits: Limits of the joints.
         config: The distances.
     """
 
@@ -43,7 +43,7 @@ class CollisionGuard:
         self,
         clearance: Clearance,
         parts: RobotParts,
-        trajectories: Trajectories,
+        limits: MotionLimits,
         config: CollisionSafetyConfig,
     ) -> None:
         self._clearance = clearance
@@ -52,7 +52,7 @@ class CollisionGuard:
         self._gain = config.speed / (config.slow - self._stop)
         self._paths = BrakingPaths(
             clearance,
-            trajectories,
+            limits,
             slow=config.slow,
             stop=self._stop,
             spacing=config.spacing,
@@ -101,7 +101,7 @@ class CollisionGuard:
         """Decide on a step near contact."""
         shares = np.ones(len(self._columns))
         slowed: dict[int, float] = {}
-        old_rest = self._paths.trajectories.rest(step.state)
+        old_rest = step.state.rest
         is_near = path.found < self._config.slow
         pairs, found = path.pairs[is_near], path.found[is_near]
         starts = self._clearance.some(pairs, old_rest)
@@ -136,7 +136,7 @@ class CollisionGuard:
                 self._inside[pair] = floor
 
     def _blend(self, step: Step, wanted: MotionState, shares: Array) -> MotionState:
-        return step.braked.blended(wanted, shares[self._part_of_joint])
+        return step.slowed(wanted, shares[self._part_of_joint])
 
     def _slow_down(
         self,
@@ -155,7 +155,7 @@ class CollisionGuard:
             return False
         approaching, approach = [], 0.0
         for part in self._parts_of[pair]:
-            pose = self._paths.trajectories.rest(step.state).copy()
+            pose = step.state.rest.copy()
             pose[self._columns[part]] = path.rest[self._columns[part]]
             change = self._clearance.one(pair, pose) - start
             if change < 0.0:

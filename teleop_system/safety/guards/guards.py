@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rules that need to know where links are: workspace first, then self-collision."""
+"""The rules that depend on where links are: workspace first, then self-collision."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,19 +8,19 @@ from teleop_system.exceptions import MissingExtraError, UnknownNameError
 from teleop_system.robots.description import RobotDescription
 from teleop_system.safety.cause_log import CauseLog
 from teleop_system.safety.config import SafetyConfig
-from teleop_system.safety.motion.motion_state import MotionState
+from teleop_system.safety.motion.limits import MotionLimits
+from teleop_system.safety.motion.state import MotionState
 from teleop_system.safety.motion.step import Step
-from teleop_system.safety.motion.trajectories import Trajectories
 from teleop_system.safety.parts import RobotParts
 
 
 class Guards:
-    """Those guards that a robot needs; none, and no kinematics, where it needs none.
+    """The guards that a robot needs; without any, no kinematics is loaded.
 
     Args:
         robot: The robot.
         parts: Its parts.
-        trajectories: Tells how the joints brake.
+        limits: Limits of the joints.
         config: Distances and boxes.
     """
 
@@ -28,7 +28,7 @@ class Guards:
         self,
         robot: RobotDescription,
         parts: RobotParts,
-        trajectories: Trajectories,
+        limits: MotionLimits,
         config: SafetyConfig,
     ) -> None:
         for chain in config.workspace:
@@ -45,9 +45,9 @@ class Guards:
             raise MissingExtraError("pin", "ik") from error
         clearance = Clearance(robot, parts.joints)
         if config.workspace:
-            self._workspace = WorkspaceGuard(clearance, parts, trajectories, config.workspace)
+            self._workspace = WorkspaceGuard(clearance, parts, config.workspace)
         if clearance.count:
-            self._collision = CollisionGuard(clearance, parts, trajectories, config.collision)
+            self._collision = CollisionGuard(clearance, parts, limits, config.collision)
 
     def reset(self, positions: NDArray[np.float64]) -> None:
         """Start anew from rest at joint positions [rad]."""
@@ -55,10 +55,10 @@ class Guards:
             self._collision.reset(positions)
 
     def limit(self, step: Step, wanted: MotionState, log: CauseLog) -> MotionState:
-        """Return the wanted state, or what of it keeps the robot clear of itself and inside."""
+        """Return the wanted motion, slowed where it would leave a box or bring links too close."""
         if self._workspace is not None:
             wanted = self._workspace.limit(step, wanted, log)
-        # Last, so that what it has checked is what is commanded.
+        # Last, so that the motion it has checked is the one that is commanded.
         if self._collision is not None:
             wanted = self._collision.limit(step, wanted, log)
         return wanted

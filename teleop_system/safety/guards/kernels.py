@@ -28,10 +28,13 @@ def ways_of(counters: Array, reach: Array, pair: int) -> tuple[float, float]:
 
 
 @kernel(
-    "i8(f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8, f8, i8[::1], f8[:, ::1])",
+    "i8(f8[::1], f8[::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8, f8, i8[::1],"
+    " f8[:, ::1])",
 )
 def find_near(
-    path: Array,
+    position: Array,
+    rest: Array,
+    excursion: Array,
     counters: Array,
     reach: Array,
     pairs: Array,
@@ -43,8 +46,9 @@ def find_near(
     """Count the ways of the joints, and find the pairs to measure: near at rest, or on the way.
 
     Args:
-        path: The table of a state: the way begins at its positions, ends at its places of rest,
-            and may lead out of the way between the two, shape (5, N).
+        position: Where the braking path begins [rad], shape (N,).
+        rest: Where it ends [rad], shape (N,).
+        excursion: How far it may leave the range between the two [rad], shape (N,).
         counters: Way of each joint's place of rest so far, where that place was, and the length
             of the way to rest [rad], shape (3, N); brought up to date.
         reach: Largest change of each distance [m] per change of each joint [rad], shape (N, P).
@@ -61,11 +65,11 @@ def find_near(
     """
     horizon, changes = pairs[0], pairs[1]
     changes[:] = 0.0
-    for n in range(path.shape[1]):
-        start, end = path[0, n], path[3, n]
+    for n in range(position.size):
+        start, end = position[n], rest[n]
         counters[0, n] += abs(end - counters[1, n])
         counters[1, n] = end
-        counters[2, n] = abs(end - start) + path[4, n]
+        counters[2, n] = abs(end - start) + excursion[n]
         moved = counters[0, n] + counters[2, n]
         if moved != 0.0:
             for pair in range(horizon.size):
@@ -112,11 +116,11 @@ def note_distances(near: Indices, found: Array, pairs: Array) -> tuple[float, fl
 
 
 @kernel(
-    "Tuple((b1, f8, f8))(f8[:, ::1], i8, i8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1],"
+    "Tuple((b1, f8, f8))(f8[::1], i8, i8[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], i8[:, ::1],"
     " f8[:, ::1], f8[:, ::1], i8[:, ::1], i8[:, ::1], f8[:, ::1])",
 )
 def measure_near(
-    path: Array,
+    rest: Array,
     count: int,
     near: Indices,
     found: Array,
@@ -132,7 +136,7 @@ def measure_near(
     """Measure the pairs that `find_near` found where they come to rest, and remember it.
 
     Args:
-        path: As of `find_near`.
+        rest: As of `find_near`.
         count: How many pairs were found.
         near: As of `find_near`.
         found: As of `note_distances`, its first row written; NaN where a library has to be asked.
@@ -148,7 +152,7 @@ def measure_near(
     Returns:
         Whether all distances are known and so remembered, and what `note_distances` returns.
     """
-    place_links(joints, tree, path[3], places)
+    place_links(joints, tree, rest, places)
     contact, is_known = work[6, :10], True
     for k in range(count):
         first, second = shape_pairs[near[k], 0], shape_pairs[near[k], 1]

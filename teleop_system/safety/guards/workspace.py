@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.safety.cause_log import CauseLog
-from teleop_system.safety.motion.motion_state import MotionState
+from teleop_system.safety.motion.state import MotionState
 from teleop_system.safety.motion.step import Step
-from teleop_system.safety.motion.trajectories import Trajectories
 from teleop_system.safety.parts import RobotParts
 from teleop_system.solvers.clearance import Clearance
 from teleop_system.utils.workspace_box import WorkspaceBox
@@ -18,7 +17,7 @@ from teleop_system.utils.workspace_box import WorkspaceBox
 Array = NDArray[np.float64]
 
 SLOW = 0.05
-"""Distance to a wall in [m] from which on it is approached ever more slowly."""
+"""Distance to a wall in [m] below which the allowed speed of approach falls to zero."""
 SPEED = 0.6
 """Greatest speed of approach in [m/s] at that distance."""
 
@@ -26,13 +25,12 @@ SPEED = 0.6
 class WorkspaceGuard:
     """Slows parts down that would carry an end effector out of its box.
 
-    As with collisions, what counts is where the end effector comes to rest. Ways back inside are
-    never hindered.
+    As with collisions, the position where the end effector comes to rest decides. Motion back
+    inside is never slowed.
 
     Args:
-        clearance: Knows where end effectors are.
+        clearance: Computes where end effectors are.
         parts: The parts of the robot.
-        trajectories: Tells how the joints brake.
         boxes: Boxes by the name of the chain.
     """
 
@@ -40,11 +38,9 @@ class WorkspaceGuard:
         self,
         clearance: Clearance,
         parts: RobotParts,
-        trajectories: Trajectories,
         boxes: Mapping[str, WorkspaceBox],
     ) -> None:
         self._clearance = clearance
-        self._trajectories = trajectories
         self._walls = {
             chain: (np.array(box.lower), np.array(box.upper)) for chain, box in boxes.items()
         }
@@ -58,10 +54,10 @@ class WorkspaceGuard:
         }
 
     def limit(self, step: Step, wanted: MotionState, log: CauseLog) -> MotionState:
-        """Return the wanted state, or one between it and braking that stays inside."""
-        start = self._trajectories.rest(step.state)
+        """Return the wanted motion, or one between it and braking that stays inside."""
+        start = step.state.rest
         for chain in self._walls:
-            rest = self._trajectories.rest(wanted)
+            rest = wanted.rest
             before, after = self._margin(chain, start), self._margin(chain, rest)
             allowed = self._allowed(before, step.duration)
             if after >= SLOW or before - after <= allowed + 1e-9:
@@ -97,16 +93,16 @@ class WorkspaceGuard:
         allowed = self._allowed(before, step.duration)
         for columns in approaching:
             share[columns] = min(1.0, allowed / approach)
-        state = step.braked.blended(wanted, share)
-        floor = min(before, 0.0) if before < 0.0 else 0.0
-        if self._margin(chain, self._trajectories.rest(state)) >= floor:
+        state = step.slowed(wanted, share)
+        floor = min(before, 0.0)
+        if self._margin(chain, state.rest) >= floor:
             return state
         for columns in self._columns[chain]:
             share[columns] = 0.0
-        return step.braked.blended(wanted, share)
+        return step.slowed(wanted, share)
 
     def _margin(self, chain: str, joints: Array) -> float:
         """Return how far inside its box an end effector is in [m]; negative outside."""
         lower, upper = self._walls[chain]
-        place = self._clearance.end_effector(chain, joints)
-        return float(np.minimum(place - lower, upper - place).min())
+        position = self._clearance.end_effector(chain, joints)
+        return float(np.minimum(position - lower, upper - position).min())

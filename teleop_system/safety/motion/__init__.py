@@ -1,2 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How joints move: towards what is wished, within their limits, and to rest."""
+"""Joint motion within velocity, acceleration and jerk limits.
+
+`CommandBuffer` turns commands into targets, `MotionLimits` steps and brakes joints, and
+`LimitReport` explains why a joint is behind its command.
+"""

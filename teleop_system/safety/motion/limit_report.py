@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tells which limit keeps a joint from being where it is wished to be."""
+"""Reports which limit keeps a joint away from its command."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,46 +9,41 @@ from numpy.typing import NDArray
 from teleop_system.interfaces.causes import Rule
 from teleop_system.robots.description import JointLimits, RobotDescription
 from teleop_system.safety.cause_log import CauseLog
-from teleop_system.safety.motion.motion_state import MotionState
+from teleop_system.safety.motion.commands import CommandBuffer
+from teleop_system.safety.motion.limits import MotionLimits
+from teleop_system.safety.motion.state import MotionState
 from teleop_system.safety.motion.step import Step
-from teleop_system.safety.motion.wishes import Wishes
+from teleop_system.safety.parts import RobotParts
 
-Array = NDArray[np.float64]
-
-BEYOND = 1e-6
+EXCESS = 1e-6
 """Distance outside a position limit in [rad] that is worth a cause."""
 AT_LIMIT = 0.99
-"""Part of a limit from which on it counts as reached."""
+"""Share of a limit from which on it counts as reached."""
 
 
 class LimitReport:
-    """Reports the limits that act on joints which follow.
+    """Reports the limits that act on the joints that follow.
 
     Args:
         robot: The robot with its limits.
-        joints: All joints.
-        speeds: Largest speeds that are allowed in [rad/s], shape (N,); they may change.
-        lag: How far a joint may be from where it is wished to be without a cause [rad].
+        parts: Its joints.
+        present: The limits at present, where a ramp may have lowered speeds.
+        lag: How far a joint may be from its command without a cause [rad].
     """
 
     def __init__(
-        self, robot: RobotDescription, joints: Sequence[str], speeds: Array, lag: float
+        self, robot: RobotDescription, parts: RobotParts, present: MotionLimits, lag: float
     ) -> None:
-        self._joints = joints
-        self._limits = [robot.limits(joint) for joint in joints]
-        self._speeds = speeds
+        self._joints = parts.joints
+        self._limits = [robot.limits(joint) for joint in parts.joints]
+        self._present = present
         self._lag = lag
-        self._lag_squared = lag * lag
-
-    def is_due(self, wishes: Wishes) -> bool:
-        """Tell whether there is anything to report, where no guard changed the motion."""
-        return wishes.is_beyond or wishes.behind > self._lag_squared
 
     def report(
         self,
         step: Step,
         state: MotionState,
-        wishes: Wishes,
+        commands: CommandBuffer,
         holding: NDArray[np.bool_],
         log: CauseLog,
     ) -> None:
@@ -58,38 +52,47 @@ class LimitReport:
         Args:
             step: What it began with.
             state: The motion at its end.
-            wishes: What was commanded.
-            holding: Whether a joint holds, shape (N,); what holds has its reason already.
-            log: Where they are reported.
+            commands: What was commanded.
+            holding: Whether a joint holds, shape (N,); the reason of a hold is already reported.
+            log: Where causes are reported.
         """
-        behind = np.abs(wishes.positions - state.position)
-        outside = (np.abs(wishes.beyond) > BEYOND) & ~holding
-        for joint in np.flatnonzero(outside).tolist():
-            limit = float(wishes.positions[joint])
-            asked = limit + float(wishes.beyond[joint])
-            log.add(Rule.POSITION, self._joints[joint], asked, limit)
-        for joint in np.flatnonzero((behind > self._lag) & ~holding).tolist():
-            self._report_lag(joint, step, state, wishes, log)
+        lag, excess = np.abs(commands.position - state.position), np.abs(commands.excess)
+        lag[holding] = excess[holding] = 0.0
+        if lag.max() <= self._lag and excess.max() <= EXCESS:
+            return
+        for joint in np.flatnonzero(excess > EXCESS).tolist():
+            limit = float(commands.position[joint])
+            requested = limit + float(commands.excess[joint])
+            log.add(Rule.POSITION, self._joints[joint], requested, limit)
+        for joint in np.flatnonzero(lag > self._lag).tolist():
+            self._report_lag(joint, float(lag[joint]), step, state, commands, log)
 
     def _report_lag(
-        self, joint: int, step: Step, state: MotionState, wishes: Wishes, log: CauseLog
+        self,
+        joint: int,
+        lag: float,
+        step: Step,
+        state: MotionState,
+        commands: CommandBuffer,
+        log: CauseLog,
     ) -> None:
         name, limits = self._joints[joint], self._limits[joint]
-        position, velocity, acceleration = state.table[:3, joint].tolist()
-        speed, allowed = abs(velocity), float(self._speeds[joint])
-        wished = abs(float(wishes.velocities[joint]))
+        speed, acceleration = abs(float(state.velocity[joint])), float(state.acceleration[joint])
+        allowed = float(self._present.speed[joint])
+        requested = abs(float(commands.velocity[joint]))
+        is_cut = commands.target[joint] != commands.unlimited[joint]
         if allowed < AT_LIMIT * limits.velocity and speed >= AT_LIMIT * allowed:
-            behind = abs(float(wishes.positions[joint]) - position)
-            log.add(Rule.ENGAGE_JUMP, name, behind, self._lag)
-        elif wishes.aims[joint] != wishes.unclipped[joint] and wished > speed:
-            log.add(Rule.STOPPING_SPEED, name, wished, _stopping_speed(limits, position))
+            log.add(Rule.ENGAGE_JUMP, name, lag, self._lag)
+        elif is_cut and requested > speed:
+            largest = _stopping_speed(limits, float(state.position[joint]))
+            log.add(Rule.STOPPING_SPEED, name, requested, largest)
         elif speed >= AT_LIMIT * allowed:
-            log.add(Rule.VELOCITY, name, max(wished, speed), allowed)
+            log.add(Rule.VELOCITY, name, max(requested, speed), allowed)
         elif abs(acceleration) >= AT_LIMIT * limits.acceleration:
             log.add(Rule.ACCELERATION, name, abs(acceleration), limits.acceleration)
         else:
             jerk = abs(acceleration - float(step.state.acceleration[joint])) / step.duration
-            # Less than that, and it was a guard that slowed the joint down, not its jerk limit.
+            # Below that, a guard slowed the joint down rather than its jerk limit.
             if jerk >= 0.5 * limits.jerk:
                 log.add(Rule.JERK, name, jerk, limits.jerk)
 

@@ -1,106 +1,361 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How joints follow their commands: the arithmetic behind `Wishes`."""
+"""How joints follow targets within velocity, acceleration and jerk limits.
+
+**To a position.** The joint heads for its largest velocity in the direction of the target as long
+as it can still brake to rest before or at the target; then it brakes. While the joint moves ahead
+its rest position only advances, so one instant separates the two phases. A step needs to know
+only whether that instant lies within the step, and if so, when.
+
+**The instant.** While a joint speeds up with jerk `j`, `c = j v - a² / 2` is constant. If braking
+begins at acceleration `x`, the deceleration peaks at `q` with `q² = x² + c`. Summed over all
+phases, the joint comes to rest after a distance `d` with
+`j² d + a (c + a² / 6) = (q + x) (c + q x)`. Where `q` exceeds the largest acceleration `l`, which
+is then held, the right side is `q² (q² + l²) / (2 l) + x (q² + c)` instead. It is convex in `x`,
+also where one case passes into the other.
+"""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from teleop_system.safety.motion.kernels import (
-    braked_for,
-    braking_of,
-    limits_of,
-    rest_of,
-    stepped,
-    write_motion,
+from teleop_system.safety.motion.braking_kernels import (
+    AT_REST,
+    SIXTH,
+    brake_for,
+    braking_excursion,
+    braking_profile,
+    follow_profile,
+    integrate,
+    jerk_at,
+    profile_to_velocity,
+    rest_position,
 )
 from teleop_system.utils.compiled import kernel
 
 Array = NDArray[np.float64]
 
-GIVEN, RANGES, WISHES, AIMS = 0, 4, 10, 13
-"""Where each kind begins in the table of commands that `pursue` takes."""
-COMMANDED = 16
-"""Rows of that table."""
+EXACT = 1e-14
+"""A joint is planned to rest this near to its target [rad]."""
+SHORTEST = 1e-15
+"""Length [s] of a bracket that needs no further search."""
+ROUNDING = 2e-15
+"""Relative error that rounding may cause in a sum."""
+MAX_ROUNDS = 100
+"""Bound of the search, which mostly ends after one or two rounds."""
 
 
-@kernel("b1(f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])")
-def take_wishes(given: Array, ranges: Array, motion: Array, beyond: Array) -> bool:
-    """Bring the estimated motion of the commands up to date with new ones.
+class BrakeOnset(NamedTuple):
+    """When a joint has to brake within a step, and how long its deceleration then grows [s]."""
+
+    time: float
+    growth: float
+
+
+class NextMotion(NamedTuple):
+    """The motion of one joint after a step, and where braking from there would end."""
+
+    position: float
+    velocity: float
+    acceleration: float
+    rest: float
+
+
+@kernel("(f8, f8, f8, f8, f8, f8)")
+def brake_onset(
+    velocity: float,
+    acceleration: float,
+    distance: float,
+    max_acceleration: float,
+    max_jerk: float,
+    step: float,
+) -> BrakeOnset:
+    """Return for how long of a step a joint may speed up and still rest after `distance`.
 
     Args:
-        given: Commanded positions [rad], shares of the new in the estimate and rates [1/s] of
-            each joint, shape (3, N); share and rate are zero where there is no new command.
-        ranges: Lower and upper limits of positions, largest speeds and accelerations, (4, N).
-        motion: The estimate so far, and then the new one, shape (3, N).
-        beyond: How far commands were outside their limits [rad], shape (1, N).
-
-    Returns:
-        Whether any command was outside its limits.
+        velocity: Of the joint, positive in the direction in which the jerk acts [rad/s].
+        acceleration: Likewise [rad/s^2].
+        distance: From here to the place of rest, likewise [rad].
+        max_acceleration: Of the joint.
+        max_jerk: Of the joint; it acts for the whole step if the joint need not brake.
+        step: Duration of the step in [s].
     """
-    is_beyond = False
-    for n in range(motion.shape[1]):
-        raw, share, rate = given[0, n], given[1, n], given[2, n]
-        position = min(max(raw, ranges[0, n]), ranges[1, n])
-        beyond[0, n] = raw - position
-        is_beyond = is_beyond or raw != position
-        speed = min(max((position - motion[0, n]) * rate, -ranges[2, n]), ranges[2, n])
-        change = (speed - motion[1, n]) * share
-        largest = min(max(change * rate, -ranges[3, n]), ranges[3, n])
-        motion[0, n] = position
-        motion[1, n] += change
-        motion[2, n] += (largest - motion[2, n]) * share
-    return is_beyond
+    kept = max_jerk * velocity - 0.5 * acceleration * acceleration
+    goal = max_jerk * max_jerk * distance + acceleration * (
+        kept + SIXTH * acceleration * acceleration
+    )
+    end = acceleration + max_jerk * step
+    # A joint that keeps up with its command brakes for about half of every step.
+    x = acceleration + 0.5 * max_jerk * step
+    if kept < 0.0 and (x < 0.0 or x * x < -kept):
+        if end < 0.0 or end * end < -kept:
+            return BrakeOnset(step, 0.0)  # It still moves the other way.
+        x = end
+    total = 0.0
+    # Over long distances rounding limits how exactly the rest position is known.
+    enough = max(EXACT * max_jerk * max_jerk, ROUNDING * (abs(goal) + abs(acceleration * kept)))
+    # Newton's search: after its first step it never passes the zero of a convex function.
+    for _ in range(MAX_ROUNDS):
+        squared = max(x * x + kept, 0.0)
+        if squared <= max_acceleration * max_acceleration:
+            peak = math.sqrt(squared)
+            total = peak + x
+            over, slope = total * (kept + peak * x) - goal, total * (total + peak)
+        else:
+            peak, more = max_acceleration, squared + max_acceleration * max_acceleration
+            total = peak + x
+            over = 0.5 * squared * more / max_acceleration + x * (squared + kept) - goal
+            slope = x * (squared + more) / max_acceleration + 3.0 * x * x + 2.0 * kept
+        if abs(over) <= enough:
+            break
+        if over < 0.0 and x >= end:
+            return BrakeOnset(step, 0.0)
+        x = min(x - over / slope, end) if slope > 0.0 else end
+        total = min(math.sqrt(max(x * x + kept, 0.0)), max_acceleration) + x
+    per_jerk = 1.0 / max_jerk
+    return BrakeOnset(min(max(x - acceleration, 0.0) * per_jerk, step), total * per_jerk)
+
+
+@kernel("f8(f8, f8, f8, f8, f8, f8, f8, f8)")
+def search_brake_onset(
+    position: float,
+    velocity: float,
+    acceleration: float,
+    final_velocity: float,
+    target: float,
+    max_acceleration: float,
+    max_jerk: float,
+    step: float,
+) -> float:
+    """Return for how long of a step [s] a joint may head for a velocity before it has to brake."""
+    profile = profile_to_velocity(
+        velocity, acceleration, final_velocity, max_acceleration, max_jerk
+    )
+    sign = math.copysign(1.0, final_velocity)
+    low, high, time = 0.0, step, step
+    # The distance left when braking begins falls from one end of the step to the other through
+    # zero, if at all: Newton's search, kept between the ends.
+    for round_index in range(MAX_ROUNDS):
+        p, v, a = follow_profile(
+            position,
+            velocity,
+            acceleration,
+            profile.jerk,
+            profile.rise,
+            profile.hold,
+            profile.fade,
+            final_velocity,
+            time,
+        )
+        braking = braking_profile(v, a, max_acceleration, max_jerk)
+        left = sign * (target - (p + braking.distance))
+        if abs(left) <= EXACT or high - low <= SHORTEST or (left > 0.0 and round_index == 0):
+            break
+        if left > 0.0:
+            low = time
+        else:
+            high = time
+        jerk = jerk_at(profile.jerk, profile.rise, profile.hold, profile.fade, time)
+        slope = sign * braking.rest_rate * (jerk - braking.jerk)
+        time = time + left / slope if slope > 0.0 else low
+        if not low < time < high:
+            time = 0.5 * (low + high)
+    return time
+
+
+@kernel("(f8, f8, f8, f8, f8, f8, f8, f8, f8)")
+def step_towards(
+    position: float,
+    velocity: float,
+    acceleration: float,
+    rest: float,
+    target: float,
+    max_speed: float,
+    max_acceleration: float,
+    max_jerk: float,
+    step: float,
+) -> NextMotion:
+    """Return the motion after one step of the fastest motion to rest at `target`.
+
+    Args:
+        position: Present position [rad].
+        velocity: Present velocity [rad/s].
+        acceleration: Present acceleration [rad/s^2].
+        rest: Where the joint would come to rest if it braked [rad].
+        target: Where it should come to rest [rad].
+        max_speed: Largest speed [rad/s].
+        max_acceleration: Largest acceleration [rad/s^2].
+        max_jerk: Largest jerk [rad/s^3].
+        step: Duration of the step in [s].
+    """
+    if velocity == 0.0 and acceleration == 0.0 and abs(target - rest) < AT_REST:
+        return NextMotion(position, velocity, acceleration, rest)
+    sign = math.copysign(1.0, target - rest)
+    v, a = sign * velocity, sign * acceleration
+    end = a + max_jerk * step
+    fastest = v + 0.5 * (step * (a + end) + end * abs(end) * (1.0 / max_jerk))
+    if end <= max_acceleration and fastest <= max_speed:
+        # It may speed up for the whole step, as in nearly all cases.
+        onset = brake_onset(v, a, sign * (target - position), max_acceleration, max_jerk, step)
+        time = onset.time
+        p, v, a = integrate(position, velocity, acceleration, sign * max_jerk, time)
+        if time < step <= time + onset.growth:
+            p, v, a = integrate(p, v, a, -sign * max_jerk, step - time)
+            return NextMotion(p, v, a, target)
+    else:
+        wanted = sign * max_speed
+        time = search_brake_onset(
+            position, velocity, acceleration, wanted, target, max_acceleration, max_jerk, step
+        )
+        profile = profile_to_velocity(velocity, acceleration, wanted, max_acceleration, max_jerk)
+        p, v, a = follow_profile(
+            position,
+            velocity,
+            acceleration,
+            profile.jerk,
+            profile.rise,
+            profile.hold,
+            profile.fade,
+            wanted,
+            time,
+        )
+    rest = rest_position(p, v, a, max_acceleration, max_jerk)
+    if time < step:
+        p, v, a = brake_for(p, v, a, max_acceleration, max_jerk, step - time, target)
+    return NextMotion(p, v, a, rest)
 
 
 @kernel(
-    "Tuple((b1, b1, f8))(f8[:, ::1], f8[:, ::1], f8[:, ::1], b1[::1], f8, f8[:, ::1])",
+    "void(f8[::1], f8, f8, f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1])"
 )
-def pursue(
-    motion: Array,
-    limits: Array,
-    commanded: Array,
-    holding: NDArray[np.bool_],
-    step: float,
-    out: Array,
-) -> tuple[bool, bool, float]:
-    """Write the motions after one step in which joints follow their commands, or brake and hold.
+def estimate_command(
+    requested: Array,
+    interval: float,
+    weight: float,
+    lower: Array,
+    upper: Array,
+    max_speed: Array,
+    max_acceleration: Array,
+    position: Array,
+    velocity: Array,
+    acceleration: Array,
+    excess: Array,
+) -> None:
+    """Bring the estimated motion of a command up to date with its new positions.
 
     Args:
-        motion: Present motions, as of `kernels`, shape (5, N).
-        limits: Largest accelerations, jerks and speeds, shape (3, N).
-        commanded: All about the commands, shape (16, N). From `GIVEN` on what `take_wishes` takes,
-            and how long the commands go on before they brake [s]; from `RANGES` on what it takes,
-            and the lowest and highest aims [rad]; from `WISHES` on the estimated motion of the
-            commands, brought up to date; from `AIMS` on, written, where the commands would come to
-            rest, the same within the allowed range, and how far they were outside their limits
-            [rad].
-        holding: Whether each joint brakes rather than follows, shape (N,).
-        step: Duration of the step in [s].
-        out: Written: the motions after it, shape (5, N).
-
-    Returns:
-        Whether any command was outside its limits, whether a joint that holds still moves, and
-        the sum of the squares of the distances of all that follow from their commands [rad^2].
+        requested: The new positions [rad], shape (n,), as all arrays.
+        interval: Time since the last ones in [s].
+        weight: Weight of the new sample in the estimated velocity and acceleration.
+        lower: Smallest allowed positions [rad].
+        upper: Largest allowed positions [rad].
+        max_speed: Largest speeds [rad/s].
+        max_acceleration: Largest accelerations [rad/s^2].
+        position: Updated: commanded positions within the limits [rad].
+        velocity: Updated: their estimated velocities [rad/s].
+        acceleration: Updated: their estimated accelerations [rad/s^2].
+        excess: Written: how far the request was outside the limits [rad].
     """
-    given, ranges = commanded[GIVEN:RANGES], commanded[RANGES:WISHES]
-    wishes, aims = commanded[WISHES:AIMS], commanded[AIMS:]
-    is_beyond = take_wishes(given, ranges, wishes, aims[2:])
-    is_moving, behind = False, 0.0
-    for n in range(holding.size):
-        each = limits_of(limits, n)
-        p, v, a = wishes[0, n], wishes[1, n], wishes[2, n]
-        place = rest_of(p, v, a, each) + v * given[3, n]
-        aims[0, n] = place
-        aims[1, n] = min(max(place, ranges[4, n]), ranges[5, n])
-        start = (motion[0, n], motion[1, n], motion[2, n])
-        rest = motion[3, n]
-        # What leads nowhere is not pursued.
-        if holding[n] or not math.isfinite(place):
-            p, v, a = braked_for(start, braking_of(start[1], start[2], each)[0], step, rest)
-            is_moving = is_moving or v != 0.0 or a != 0.0
+    for n in range(requested.size):
+        allowed = min(max(requested[n], lower[n]), upper[n])
+        excess[n] = requested[n] - allowed
+        speed = (allowed - position[n]) / interval
+        change = (min(max(speed, -max_speed[n]), max_speed[n]) - velocity[n]) * weight
+        rate = min(max(change / interval, -max_acceleration[n]), max_acceleration[n])
+        position[n] = allowed
+        velocity[n] += change
+        acceleration[n] += (rate - acceleration[n]) * weight
+
+
+@kernel(
+    "void(f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1],"
+    " f8[::1], f8[::1])"
+)
+def find_targets(
+    position: Array,
+    velocity: Array,
+    acceleration: Array,
+    ahead: Array,
+    max_acceleration: Array,
+    max_jerk: Array,
+    lower: Array,
+    upper: Array,
+    unlimited: Array,
+    target: Array,
+) -> None:
+    """Write where commands that move come to rest.
+
+    A joint that heads for the commanded position itself, and plans to stop there, lags by its own
+    braking time. It heads for the position where the *command* would come to rest instead.
+
+    Args:
+        position: Commanded positions [rad], shape (N,), as all arrays.
+        velocity: Their velocities [rad/s].
+        acceleration: Their accelerations [rad/s^2].
+        ahead: For how long each command is taken to continue before it brakes [s].
+        max_acceleration: Largest accelerations of the joints.
+        max_jerk: Largest jerks of the joints.
+        lower: Smallest allowed targets [rad].
+        upper: Largest allowed targets [rad].
+        unlimited: Written: where the commands come to rest [rad].
+        target: Written: the same within the limits [rad].
+    """
+    for n in range(position.size):
+        p, v, a = position[n], velocity[n], acceleration[n]
+        rest = rest_position(p, v, a, max_acceleration[n], max_jerk[n]) + v * ahead[n]
+        unlimited[n] = rest
+        target[n] = min(max(rest, lower[n]), upper[n])
+
+
+@kernel(
+    "void(f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], b1[::1], f8[::1], f8[::1], f8[::1], f8,"
+    " f8[::1], f8[::1], f8[::1], f8[::1], f8[::1])"
+)
+def step_joints(
+    position: Array,
+    velocity: Array,
+    acceleration: Array,
+    rest: Array,
+    target: Array,
+    braking: NDArray[np.bool_],
+    max_speed: Array,
+    max_acceleration: Array,
+    max_jerk: Array,
+    step: float,
+    new_position: Array,
+    new_velocity: Array,
+    new_acceleration: Array,
+    new_rest: Array,
+    new_excursion: Array,
+) -> None:
+    """Write the motions after one step in which joints approach their targets, or brake.
+
+    Args:
+        position: Present positions [rad], shape (N,), as all arrays.
+        velocity: Present velocities [rad/s].
+        acceleration: Present accelerations [rad/s^2].
+        rest: Where the joints would come to rest if they braked [rad].
+        target: Where they should come to rest [rad]; a joint without a finite target brakes.
+        braking: Whether a joint brakes, whatever its target is.
+        max_speed: Largest speeds [rad/s].
+        max_acceleration: Largest accelerations [rad/s^2].
+        max_jerk: Largest jerks [rad/s^3].
+        step: Duration of the step in [s].
+        new_position: Written, as all that follow: the motions after the step.
+        new_velocity: Velocities.
+        new_acceleration: Accelerations.
+        new_rest: Where braking would end.
+        new_excursion: How far braking may leave the range between position and rest.
+    """
+    for n in range(position.size):
+        p, v, a, end = position[n], velocity[n], acceleration[n], rest[n]
+        largest, jerk = max_acceleration[n], max_jerk[n]
+        if braking[n] or not math.isfinite(target[n]):
+            p, v, a = brake_for(p, v, a, largest, jerk, step, end)
         else:
-            p, v, a, rest = stepped(start, rest, aims[1, n], limits[2, n], each, step)
-            behind += (wishes[0, n] - p) * (wishes[0, n] - p)
-        write_motion(out, n, p, v, a, rest, each)
-    return is_beyond, is_moving, behind
+            p, v, a, end = step_towards(p, v, a, end, target[n], max_speed[n], largest, jerk, step)
+        new_position[n], new_velocity[n], new_acceleration[n] = p, v, a
+        # A joint at rest is exactly where it is.
+        new_rest[n] = p if v == 0.0 and a == 0.0 else end
+        new_excursion[n] = braking_excursion(v, a, largest, jerk)

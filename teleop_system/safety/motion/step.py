@@ -1,30 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all rules of one cycle start from: the present motion, and how it would brake."""
 
-from teleop_system.safety.motion.motion_state import MotionState
-from teleop_system.safety.motion.trajectories import Trajectories
+import functools
+
+from teleop_system.safety.motion.limits import Array, MotionLimits
+from teleop_system.safety.motion.state import MotionState
 
 
 class Step:
     """One step of motion that is being decided on.
 
     Args:
-        trajectories: Tells how the joints brake.
+        limits: Limits of the joints.
         state: The present motion.
         duration: Length of the step in [s].
     """
 
-    __slots__ = ("_braked", "_trajectories", "duration", "state")
-
-    def __init__(self, trajectories: Trajectories, state: MotionState, duration: float) -> None:
+    def __init__(self, limits: MotionLimits, state: MotionState, duration: float) -> None:
         self.state = state
         self.duration = duration
-        self._trajectories = trajectories
-        self._braked: MotionState | None = None
+        self._limits = limits
 
-    @property
+    @functools.cached_property
     def braked(self) -> MotionState:
-        """The motion after the step if every joint brakes; computed when first asked for."""
-        if self._braked is None:
-            self._braked = self._trajectories.braked(self.state, self.duration)
-        return self._braked
+        """The motion after the step if every joint brakes."""
+        return self._limits.braked(self.state, self.duration)
+
+    def slowed(self, wanted: MotionState, share: Array) -> MotionState:
+        """Return the motion between braking (share 0) and `wanted` (share 1), shape (N,)."""
+        return self._limits.blended(self.braked, wanted, share)

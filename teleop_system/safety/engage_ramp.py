@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ramp that follows engaging: how much of full speed, or of the target, counts."""
+
+from teleop_system.safety.config import RAMP_TIME
+
+LEAST_SPEED = 0.01
+"""Share of the largest speed with which a ramp begins."""
+
+
+class EngageRamp:
+    """Progress from 0 at engaging to 1 after a fixed time.
+
+    The safety manager scales speed limits with `speed_scale`; a controller that has to catch up
+    with the operator blends its target in with `blend`.
+
+    Args:
+        duration: Time to full size in [s].
+    """
+
+    def __init__(self, duration: float = RAMP_TIME) -> None:
+        self._duration = duration
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin again."""
+        self.progress = 0.0
+        """Share of the ramp's time that has passed, from 0 to 1."""
+
+    def advance(self, step: float) -> None:
+        """Let `step` [s] pass."""
+        self.progress = min(1.0, self.progress + step / self._duration)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the ramp has ended."""
+        return self.progress >= 1.0
+
+    @property
+    def speed_scale(self) -> float:
+        """Share of the largest speeds that is allowed."""
+        # Below a straight line all the way, and gentle where it matters most.
+        return max(LEAST_SPEED, self.progress * self.progress)
+
+    @property
+    def blend(self) -> float:
+        """Share of the target that counts, with zero velocity and acceleration at both ends."""
+        return minimum_jerk(self.progress)
+
+
+def minimum_jerk(share: float) -> float:
+    """Return the smoothest curve from 0 to 1, at rest at both ends."""
+    return share**3 * (10.0 + share * (6.0 * share - 15.0))

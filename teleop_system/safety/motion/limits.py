@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The limits within which joints move, and the motions that follow from them alone."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from teleop_system.safety.motion import braking_kernels as kernels
+from teleop_system.safety.motion.pursuit_kernels import step_joints
+from teleop_system.safety.motion.state import MotionState
+
+Array = NDArray[np.float64]
+
+
+class MotionLimits:
+    """Moves a number of joints, each by itself, as fast as its limits allow.
+
+    Args:
+        speed: Largest speeds in [rad/s], shape (N,), as all arrays.
+        acceleration: Largest accelerations in [rad/s^2].
+        jerk: Largest jerks in [rad/s^3].
+
+    Attributes:
+        speed: Largest speeds at present; a ramp changes them in place.
+        acceleration: Largest accelerations.
+        jerk: Largest jerks.
+    """
+
+    def __init__(self, speed: Array, acceleration: Array, jerk: Array) -> None:
+        self.speed, self.acceleration, self.jerk = (
+            np.array(values, dtype=np.float64) for values in (speed, acceleration, jerk)
+        )
+        self._size = self.speed.size
+
+    def motion(self, position: Array, velocity: Array, acceleration: Array) -> MotionState:
+        """Return a motion together with where braking would end."""
+        state = MotionState.empty(self._size)
+        state.position[:], state.velocity[:] = position, velocity
+        state.acceleration[:] = acceleration
+        kernels.find_rest(*state[:3], self.acceleration, self.jerk, state.rest, state.excursion)
+        return state
+
+    def braked(self, state: MotionState, step: float) -> MotionState:
+        """Return the state after every joint has braked for one step of `step` [s]."""
+        new = MotionState.empty(self._size)
+        kernels.brake_joints(*state[:3], self.acceleration, self.jerk, step, *new)
+        return new
+
+    def stepped(
+        self, state: MotionState, target: Array, braking: NDArray[np.bool_], step: float
+    ) -> MotionState:
+        """Return the state after one step of the fastest motions to rest at targets.
+
+        Args:
+            state: The present motion.
+            target: Where each joint should come to rest [rad], shape (N,).
+            braking: Joints that brake instead, shape (N,); those without a finite target do too.
+            step: Duration of the step in [s].
+        """
+        new = MotionState.empty(self._size)
+        step_joints(
+            *state[:4], target, braking, self.speed, self.acceleration, self.jerk, step, *new
+        )
+        return new
+
+    def braking_pose(self, state: MotionState, share: float) -> Array:
+        """Return where the joints are after a share of the time in which all come to rest."""
+        pose = np.empty(self._size)
+        kernels.braking_pose(*state[:3], self.acceleration, self.jerk, share, pose)
+        return pose
+
+    def blended(self, start: MotionState, end: MotionState, share: Array) -> MotionState:
+        """Return the state that lies `share` of the way from one state to another, shape (N,).
+
+        Where two motions from one start keep within limits, so does every motion between them.
+        """
+        position, velocity, acceleration = (
+            one + share * (other - one) for one, other in zip(start[:3], end[:3], strict=True)
+        )
+        return self.motion(position, velocity, acceleration)
