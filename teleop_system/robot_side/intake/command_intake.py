@@ -80,14 +80,14 @@ class CommandIntake:
         """
         if not self.accepts(part, sender, now):
             return False
-        found = self._checks[part].read(command)
-        if isinstance(found, Fault):
-            self.refuse(*found, now)
+        checked = self._checks[part].read(command)
+        if isinstance(checked, Fault):
+            self.refuse(*checked, now)
             return False
         if not self._is_timely(part, command.timestamp, now):
             return False
         self._claim(part, sender, now)
-        self.commands[part] = PartCommand(found, command.timestamp)
+        self.commands[part] = checked
         self._lanes[part].stamp = command.timestamp
         return True
 
