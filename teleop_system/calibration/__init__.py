@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What fits an operator to a robot before they start."""
+"""Calibration of an operator against a robot before teleoperation starts."""
 
 from teleop_system.calibration.a_pose import ArmCalibration, calibrate_a_pose
 

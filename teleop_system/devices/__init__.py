@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real equipment: what the operator wears and presses, and what the robot carries."""
+"""Real devices: trackers, gloves, keys and cameras. The only room that imports vendor SDKs."""

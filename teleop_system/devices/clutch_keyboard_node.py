@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clutch, engagement and emergency stop on the keys of a terminal, as a lifecycle node.
 
-A terminal tells when a key is pressed but not when it is let go, so the space bar closes and opens
-the clutch in turn. When the node ends, in whatever way, the robot's side takes the clutch as open.
+A terminal reports key presses but no releases, so the space bar toggles the clutch. When the node
+ends for any reason, the robot side treats the clutch as open.
 """
 
 import os
@@ -24,9 +24,9 @@ from teleop_system.ros2.teleop_node import SUCCESS, TeleopNode, run_node
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
 
 RATE = 10.0
-"""How often the clutch is told while it does not change in [Hz]."""
+"""Publishing frequency of an unchanged clutch in [Hz]."""
 READ_INTERVAL = 0.1
-"""Longest time in [s] until the reading thread sees that it should end."""
+"""Longest time in [s] until the reading thread notices that it must end."""
 
 TOGGLE = " "
 QUIT = ("q", "\x03", "\x04")
@@ -45,10 +45,10 @@ HELP = (
 
 
 class ClutchKeyboardNode(TeleopNode):
-    """Publishes the clutch, and asks the robot's side for what the keys stand for.
+    """Publishes the clutch, and calls the robot side's services on key presses.
 
-    It configures and activates itself, for whoever starts it sits in front of it; a supervisor
-    that drives lifecycles sets `autostart` to false.
+    It configures and activates itself because a person starts it in a terminal. A supervisor that
+    manages lifecycles sets `autostart` to false.
     """
 
     def __init__(self, **keywords: Any) -> None:
@@ -62,7 +62,7 @@ class ClutchKeyboardNode(TeleopNode):
     @override
     def configure(self) -> None:
         if not sys.stdin.isatty():
-            raise ConfigError("the clutch keyboard needs a terminal, and stdin is none")
+            raise ConfigError("the clutch keyboard needs a terminal, but stdin is not one")
         self._publisher = self.publisher(Bool, TopicNames.CLUTCH, QoSPreset.COMMAND)
         self._clients_of: dict[str, Any] = {
             key: self.create_client(Trigger, self.topic(topic))
@@ -94,7 +94,7 @@ class ClutchKeyboardNode(TeleopNode):
         )
 
     def _start(self) -> None:
-        """Come up by itself, or end where that is not possible."""
+        """Configure and activate, or exit if that fails."""
         assert self._starter is not None
         self.destroy_timer(self._starter)
         self._starter = None
@@ -102,7 +102,7 @@ class ClutchKeyboardNode(TeleopNode):
             raise SystemExit(1)  # The reason has been logged.
 
     def _read_terminal(self) -> None:
-        """Take keys one by one and without echo, until the node is cleaned up."""
+        """Read single keys without echo until the node is cleaned up."""
         descriptor = sys.stdin.fileno()
         before = termios.tcgetattr(descriptor)
         tty.setcbreak(descriptor)
@@ -124,7 +124,7 @@ class ClutchKeyboardNode(TeleopNode):
                 data = os.read(descriptor, 64)
             except OSError:
                 data = b""
-            # A terminal that was closed is a person who has left.
+            # A closed terminal means that the person has left: quit.
             self._keys.extend(data.decode(errors="ignore") if data else QUIT[0])
             self._wake.trigger()
             if not data:
@@ -146,21 +146,21 @@ class ClutchKeyboardNode(TeleopNode):
             self.publish_status()
             self.get_logger().info(f"clutch {'closed' if self._closed else 'open'}")
         elif key in SERVICES:
-            self._ask(key)
+            self._call_service(key)
         else:
             self.get_logger().info(HELP, throttle_duration_sec=1.0)
 
-    def _ask(self, key: str) -> None:
+    def _call_service(self, key: str) -> None:
         what, topic = SERVICES[key]
         client = self._clients_of[key]
         if not client.service_is_ready():
-            self.get_logger().error(f"{what}: nobody serves {self.topic(topic)}")
+            self.get_logger().error(f"{what}: service {self.topic(topic)} is not available")
             return
         client.call_async(Trigger.Request()).add_done_callback(
-            lambda future: self._tell(what, future.result())
+            lambda future: self._report_result(what, future.result())
         )
 
-    def _tell(self, what: str, answer: Any) -> None:
+    def _report_result(self, what: str, answer: Any) -> None:
         if answer.success:
             self.get_logger().info(f"{what}: done {answer.message}".rstrip())
         else:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which devices the operator uses, and which signals they measure."""
+"""Settings of devices and of the signals they measure."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -10,14 +10,14 @@ from teleop_system.exceptions import ConfigError, UnknownNameError
 
 @dataclass(frozen=True, slots=True)
 class DriverSettings:
-    """A kind of device; one instance of it is made for every signal it measures."""
+    """A driver; one instance is created per signal."""
 
     kind: Literal["tracker", "hand_input"]
-    """What it measures: poses of the body, or states of a hand."""
+    """What it measures: body poses, or hand states."""
     name: str
     """Registered name of the driver."""
     options: dict[str, Any] = field(default_factory=dict)
-    """What its constructor takes by keyword, besides where it is worn."""
+    """Keyword arguments of its constructor, besides role or side."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +25,11 @@ class HardwareSettings:
     """The devices of a session."""
 
     robot: str | None = None
-    """Registered name of the robot's drivers for mode `hardware`; null where there are none."""
+    """Registered name of the robot's drivers for mode `hardware`; null without one."""
     drivers: dict[str, DriverSettings] = field(default_factory=dict)
-    """Devices by a name of your choice."""
+    """Drivers by a free name."""
     signals: dict[str, str | None] = field(default_factory=dict)
-    """The driver that measures a signal; null where nobody does."""
+    """Driver of each signal; null if none measures it."""
 
     def __post_init__(self) -> None:
         for signal, driver in self.signals.items():
@@ -48,5 +48,5 @@ class HardwareSettings:
 
     @property
     def measured(self) -> dict[str, str]:
-        """The driver of every signal that has one."""
+        """Driver of every measured signal."""
         return {signal: driver for signal, driver in self.signals.items() if driver is not None}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts the colour and the depth image of one exposure together."""
+"""Pairs the colour and the depth image of one exposure."""
 
 from collections import deque
 from typing import Generic, TypeVar
@@ -8,16 +8,16 @@ ColorT = TypeVar("ColorT")
 DepthT = TypeVar("DepthT")
 
 KEPT = 4
-"""Images of either kind that wait for their other half."""
+"""Largest number of unpaired images of each kind."""
 
 
 class FramePairer(Generic[ColorT, DepthT]):
-    """Pairs images by their stamps, each at most once, and never an older pair after a newer.
+    """Pairs images by their stamps; each image is used once, and pairs stay in order.
 
     Args:
-        window: Greatest difference of two stamps that are one exposure's in [s].
-        patience: Time in [s] without any depth after which colour goes alone: a camera that
-            has no depth, or has lost it, still shows what it sees.
+        window: Largest difference between the two stamps of one exposure in [s].
+        patience: Time in [s] without depth images after which colour is returned alone, for a
+            camera without depth.
     """
 
     def __init__(self, window: float = 0.017, patience: float = 0.5) -> None:
@@ -30,9 +30,10 @@ class FramePairer(Generic[ColorT, DepthT]):
     def add_color(
         self, stamp: float, image: ColorT, now: float
     ) -> tuple[float, ColorT, DepthT | None] | None:
-        """Take a colour image stamped `stamp` [s] that came at `now` [s]; return a pair, or None.
+        """Add a colour image stamped `stamp` [s] that arrived at `now` [s].
 
-        The depth of a pair is None where there has been none for longer than the patience.
+        Returns:
+            A pair, or None. Its depth is None if no depth arrived for longer than the patience.
         """
         if self._first_color is None:
             self._first_color = now
@@ -40,8 +41,8 @@ class FramePairer(Generic[ColorT, DepthT]):
         found = self._match()
         if found is not None:
             return found
-        heard = self._last_depth if self._last_depth is not None else self._first_color
-        if now - heard > self._patience:
+        waiting_since = self._first_color if self._last_depth is None else self._last_depth
+        if now - waiting_since > self._patience:
             self._colors.clear()
             return stamp, image, None
         return None
@@ -49,7 +50,7 @@ class FramePairer(Generic[ColorT, DepthT]):
     def add_depth(
         self, stamp: float, image: DepthT, now: float
     ) -> tuple[float, ColorT, DepthT | None] | None:
-        """Take a depth image; likewise."""
+        """Add a depth image; see `add_color`."""
         self._last_depth = now
         self._depths.append((stamp, image))
         return self._match()
@@ -60,7 +61,7 @@ class FramePairer(Generic[ColorT, DepthT]):
             for j, (depth_stamp, _) in enumerate(self._depths):
                 apart = abs(color_stamp - depth_stamp)
                 if apart <= self._window and (best is None or (-i, apart) < (-best[1], best[0])):
-                    best = (apart, i, j)  # The newest colour counts; then the nearest depth.
+                    best = (apart, i, j)  # The newest colour image wins, then the nearest depth.
         if best is None:
             return None
         _, i, j = best

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What image messages hold, as arrays; needs no ROS 2, as messages are only looked at."""
+"""Converts ROS 2 image messages to arrays, without importing ROS 2."""
 
 import sys
 from typing import Any
@@ -16,13 +16,14 @@ DEPTH_ENCODINGS: dict[str, np.dtype[Any]] = {
     "mono16": np.dtype(np.uint16),
 }
 LARGEST_SIDE = 8192
+"""Largest number of rows or columns in [px]."""
 
 
-def color_of(message: Any) -> NDArray[np.uint8]:
-    """Return the colours of an `Image` message, shape (H, W, 3), red first.
+def decode_color(message: Any) -> NDArray[np.uint8]:
+    """Return the colours of an `Image` message, shape (H, W, 3), in RGB order.
 
     Raises:
-        InvalidValueError: The message is of another encoding, or its sizes do not add up.
+        InvalidValueError: The encoding is unknown, or the sizes are inconsistent.
     """
     channels = COLOR_ENCODINGS.get(message.encoding)
     if channels is None:
@@ -34,41 +35,41 @@ def color_of(message: Any) -> NDArray[np.uint8]:
     return np.ascontiguousarray(pixels[:, :, order])
 
 
-def depth_of(message: Any) -> NDArray[np.float32]:
-    """Return the depth of an `Image` message in [m], shape (H, W); 0 where nothing was measured.
+def decode_depth(message: Any) -> NDArray[np.float32]:
+    """Return the depth of an `Image` message in [m], shape (H, W); 0 means not measured.
 
     Raises:
-        InvalidValueError: The message is of another encoding, or its sizes do not add up.
+        InvalidValueError: The encoding is unknown, or the sizes are inconsistent.
     """
     kind = DEPTH_ENCODINGS.get(message.encoding)
     if kind is None:
         raise InvalidValueError(_unknown("depth", message.encoding, DEPTH_ENCODINGS))
     values = _rows(message, kind, 1)[:, :, 0]
-    if kind == np.uint16:  # Millimetres, as depth cameras have them.
+    if kind == np.uint16:  # Depth cameras send millimetres.
         return values * np.float32(0.001)
     depth = values.astype(np.float32)
-    # Drivers write NaN or infinity where they know nothing.
+    # Drivers write NaN or infinity for pixels without a measurement.
     with np.errstate(invalid="ignore"):
         depth[~((depth > 0.0) & np.isfinite(depth))] = 0.0
     return depth
 
 
-def matrix_of(message: Any) -> NDArray[np.float64]:
+def decode_camera_matrix(message: Any) -> NDArray[np.float64]:
     """Return the camera matrix K of a `CameraInfo` message in [px], shape (3, 3).
 
     Raises:
-        InvalidValueError: It has no focal length.
+        InvalidValueError: A focal length is not positive.
     """
     matrix = np.array(message.k, dtype=np.float64).reshape(3, 3)
     if not (np.isfinite(matrix).all() and matrix[0, 0] > 0.0 and matrix[1, 1] > 0.0):
         raise InvalidValueError(
-            f"a camera matrix needs focal lengths above zero, got {list(message.k)}"
+            f"a camera matrix needs positive focal lengths, got {list(message.k)}"
         )
     return matrix
 
 
 def _rows(message: Any, kind: np.dtype[Any], channels: int) -> NDArray[Any]:
-    """Return the pixels, shape (H, W, channels), with whatever pads the rows left out."""
+    """Return the pixels without row padding, shape (H, W, channels)."""
     height, width, step = int(message.height), int(message.width), int(message.step)
     row = width * channels * kind.itemsize
     if not (1 <= height <= LARGEST_SIDE and 1 <= width <= LARGEST_SIDE):
@@ -76,7 +77,7 @@ def _rows(message: Any, kind: np.dtype[Any], channels: int) -> NDArray[Any]:
     if step < row or len(message.data) < step * (height - 1) + row:
         raise InvalidValueError(
             f"{width} x {height} {message.encoding} needs rows of {row} bytes, got {step} and "
-            f"{len(message.data)} in all"
+            f"{len(message.data)} in total"
         )
     data = np.frombuffer(message.data, np.uint8, count=step * (height - 1) + row)
     if step == row:

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An Intel RealSense through its ROS 2 driver."""
+"""An Intel RealSense camera through its ROS 2 driver."""
 
-from teleop_system.devices.ros2_rgbd_topics import CameraTopics, RGBDTopicCamera
+from teleop_system.devices.ros2_rgbd_topics import CameraTopicNames, RGBDTopicCamera
 
 
 class RealSenseCamera(RGBDTopicCamera):
-    """Colour and aligned depth of `realsense2_camera`, whichever names its version gives them.
+    """Colour and aligned depth of `realsense2_camera`, old and new topic names.
 
-    The driver has to align depth to colour: `align_depth.enable:=true enable_sync:=true`.
+    The driver must align depth to colour: `align_depth.enable:=true enable_sync:=true`.
 
     Args:
         namespace: Namespace of the driver.
-        camera: Name of the camera within it; drivers before 4.55 leave it out.
+        camera: Name of the camera within it; drivers before 4.55 omit it.
         patience: Longest wait for the first frame in [s].
     """
 
@@ -26,8 +26,8 @@ class RealSenseCamera(RGBDTopicCamera):
         )
 
 
-def _topics(prefix: str) -> CameraTopics:
-    return CameraTopics(
+def _topics(prefix: str) -> CameraTopicNames:
+    return CameraTopicNames(
         color=f"{prefix}/color/image_raw",
         depth=f"{prefix}/aligned_depth_to_color/image_raw",
         info=f"{prefix}/color/camera_info",

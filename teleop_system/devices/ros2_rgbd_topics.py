@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An RGB-D camera over three ROS 2 topics, as an `ICameraStream`."""
+"""An RGB-D camera over three ROS 2 topics as an `ICameraStream`."""
 
 import logging
 import math
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from teleop_system.devices.frame_pairing import FramePairer
-from teleop_system.devices.image_messages import color_of, depth_of, matrix_of
+from teleop_system.devices.image_messages import decode_camera_matrix, decode_color, decode_depth
 from teleop_system.exceptions import InvalidValueError
 from teleop_system.interfaces import BufferedCamera, RGBDFrame
 from teleop_system.safety.staleness import CAMERA
@@ -24,14 +24,14 @@ from teleop_system.utils.ros2_spinning import open_node
 logger = logging.getLogger(__name__)
 
 PLAUSIBLE_AGE = 10.0
-"""Age in [s] up to which a stamp is of the clock we have; an older one is of another."""
+"""A stamp older than this in [s] is from another clock."""
 OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
-"""Axes of an optical frame (x right, y down, z forward) that looks along x with z up."""
+"""Rotation of an optical frame (x right, y down, z forward) that looks along x, z up."""
 
 
 @dataclass(frozen=True, slots=True)
-class CameraTopics:
-    """Where a camera publishes: `Image`, `Image` and `CameraInfo`."""
+class CameraTopicNames:
+    """Topics of a camera: `Image`, `Image` and `CameraInfo`."""
 
     color: str
     depth: str
@@ -39,25 +39,24 @@ class CameraTopics:
 
 
 class RGBDTopicCamera(BufferedCamera):
-    """Pairs the images of topics, in a node and a thread of its own unless it is given a node.
+    """Pairs colour and depth images, in its own node and thread unless it is given a node.
 
-    The pose of its frames is that of the neck, at the origin: topics of images carry none, and
-    of the way a head turns that is the part that matters to a viewer.
+    Image topics carry no pose, so frames have the orientation of the neck, at the origin.
 
     Args:
-        name: What the camera is called in errors and in the graph.
-        topics: Candidates; the first whose colour is published is taken.
+        name: Name of the camera in errors and in the ROS graph.
+        topics: Candidates; the first one with a published colour topic is used.
         patience: Longest wait for the first frame in [s].
-        window: Greatest difference of two stamps that are one exposure's in [s].
-        use_sim_time: Whether stamps are of simulated time.
-        node: A node that somebody else spins; then `open()` and `shutdown()` are for the thread
-            that does, and `initialize()`, which waits, for any other.
+        window: Largest difference between the two stamps of one exposure in [s].
+        use_sim_time: Whether stamps are in simulated time.
+        node: A node that another thread spins. Call `open()` and `shutdown()` from that thread,
+            and `initialize()`, which waits, from any other.
     """
 
     def __init__(
         self,
         name: str,
-        *topics: CameraTopics,
+        *topics: CameraTopicNames,
         patience: float = 5.0,
         window: float = 0.017,
         use_sim_time: bool = False,
@@ -75,7 +74,7 @@ class RGBDTopicCamera(BufferedCamera):
 
     @property
     def node(self) -> Any:
-        """The node, while the camera is open, for those who publish beside it; else None."""
+        """The node while the camera is open; else None."""
         return self._node
 
     @override
@@ -99,14 +98,14 @@ class RGBDTopicCamera(BufferedCamera):
         self.shutdown()
         return False
 
-    def open(self, patience: float = 0.0) -> CameraTopics:
-        """Begin to listen, without waiting for a frame.
+    def open(self, patience: float = 0.0) -> CameraTopicNames:
+        """Subscribe, without waiting for a frame.
 
         Args:
-            patience: Longest wait in [s] for one of several candidates to be published.
+            patience: Longest wait in [s] until one of several candidates is published.
 
         Returns:
-            The topics that are listened to.
+            The topics in use.
         """
         self.shutdown()
         self._open_node()
@@ -116,18 +115,18 @@ class RGBDTopicCamera(BufferedCamera):
         return topics
 
     def open_topics(self) -> None:
-        """Open further topics; for subclasses."""
+        """Open further topics; a hook for subclasses."""
 
-    def listen(self, message_type: Any, topic: str, callback: Callable[[Any], None]) -> None:
+    def subscribe(self, message_type: Any, topic: str, callback: Callable[[Any], None]) -> None:
         """Subscribe to a sensor's topic until `shutdown()`."""
         profile = get_qos_profile(QoSPreset.SENSOR_DATA)
         node = self._node
         made = node.create_subscription(message_type, topic, callback, profile)
-        if self._host is not None:  # A node of our own takes its subscriptions along.
+        if self._host is not None:  # An own node is destroyed with its subscriptions.
             self._close.append(lambda: node.destroy_subscription(made))
 
-    def speak(self, message_type: Any, topic: str) -> Any:
-        """Return a publisher of commands, which lasts until `shutdown()`."""
+    def advertise(self, message_type: Any, topic: str) -> Any:
+        """Return a publisher of commands that exists until `shutdown()`."""
         node = self._node
         made = node.create_publisher(message_type, topic, get_qos_profile(QoSPreset.COMMAND))
         if self._host is not None:
@@ -149,7 +148,7 @@ class RGBDTopicCamera(BufferedCamera):
 
     @override
     def set_orientation(self, pan: float, tilt: float) -> None:
-        """Do nothing: a camera that stands still looks where it looks."""
+        """Do nothing: this camera has no neck."""
 
     @override
     def get_orientation(self) -> tuple[float, float]:
@@ -162,8 +161,8 @@ class RGBDTopicCamera(BufferedCamera):
         self._node, close = open_node(self._name, use_sim_time=self._use_sim_time)
         self._close.append(close)
 
-    def _find_topics(self, until: float) -> CameraTopics:
-        """Return the first topics that are published; the first of all where none is."""
+    def _find_topics(self, until: float) -> CameraTopicNames:
+        """Return the first candidate that is published, or else the first one."""
         while len(self._topics) > 1 and time.monotonic() < until:
             published = dict(self._node.get_topic_names_and_types())
             for topics in self._topics:
@@ -172,38 +171,38 @@ class RGBDTopicCamera(BufferedCamera):
             time.sleep(0.1)
         return self._topics[0]
 
-    def _subscribe(self, topics: CameraTopics) -> None:
+    def _subscribe(self, topics: CameraTopicNames) -> None:
         from sensor_msgs.msg import CameraInfo, Image
 
         self._pairer: FramePairer[NDArray[np.uint8], NDArray[np.float32]]
         self._pairer = FramePairer(self._window)
-        self.listen(Image, topics.color, self._on_color)
-        self.listen(Image, topics.depth, self._on_depth)
-        self.listen(CameraInfo, topics.info, self._on_info)
+        self.subscribe(Image, topics.color, self._on_color)
+        self.subscribe(Image, topics.depth, self._on_depth)
+        self.subscribe(CameraInfo, topics.info, self._on_info)
 
     def _on_info(self, message: Any) -> None:
         try:
-            self._matrix = matrix_of(message)
+            self._matrix = decode_camera_matrix(message)
         except InvalidValueError as error:
-            self._complain("info", error)
+            self._warn("info", error)
 
     def _on_color(self, message: Any) -> None:
         try:
-            image = color_of(message)
+            image = decode_color(message)
         except InvalidValueError as error:
-            self._complain("color", error)
+            self._warn("color", error)
             return
-        self._take(self._pairer.add_color(_seconds(message), image, time.monotonic()))
+        self._store(self._pairer.add_color(_seconds(message), image, time.monotonic()))
 
     def _on_depth(self, message: Any) -> None:
         try:
-            image = depth_of(message)
+            image = decode_depth(message)
         except InvalidValueError as error:
-            self._complain("depth", error)
+            self._warn("depth", error)
             return
-        self._take(self._pairer.add_depth(_seconds(message), image, time.monotonic()))
+        self._store(self._pairer.add_depth(_seconds(message), image, time.monotonic()))
 
-    def _take(
+    def _store(
         self, pair: tuple[float, NDArray[np.uint8], NDArray[np.float32] | None] | None
     ) -> None:
         if pair is None or self._matrix is None:
@@ -213,9 +212,7 @@ class RGBDTopicCamera(BufferedCamera):
         if depth is None:
             depth = np.zeros((height, width), np.float32)
         if depth.shape != (height, width):
-            self._complain(
-                "size", f"depth {depth.shape} is not aligned with colour {(height, width)}"
-            )
+            self._warn("size", f"depth {depth.shape} is not aligned with colour {(height, width)}")
             return
         pose = np.eye(4)
         pose[:3, :3] = _neck_rotation(*self.get_orientation()) @ OPTICAL
@@ -223,23 +220,23 @@ class RGBDTopicCamera(BufferedCamera):
         self.put_frame(RGBDFrame(rgb, depth, self._matrix, pose, when, width=width, height=height))
 
     def _monotonic(self, stamp: float) -> float:
-        """Return a stamp on this machine's monotonic clock; now where it is of another clock."""
+        """Convert a stamp to the local monotonic clock; a stamp of another clock becomes now."""
         age = float(self._node.get_clock().now().nanoseconds) * 1e-9 - stamp
         if self._use_sim_time or not 0.0 <= age <= PLAUSIBLE_AGE:
             return time.monotonic()
         return time.monotonic() - age
 
-    def _complain(self, key: str, error: object) -> None:
-        self._log.warning(key, f"{self._name}: {error}; left out", now=time.monotonic())
+    def _warn(self, key: str, error: object) -> None:
+        self._log.warning(key, f"{self._name}: ignored a message: {error}", now=time.monotonic())
 
 
 def _neck_rotation(pan: float, tilt: float) -> NDArray[np.float64]:
-    """Return the rotation of a head turned left by `pan` and then down by `tilt` [rad]."""
+    """Return the rotation by `pan` to the left and then by `tilt` down, in [rad]."""
     c, s = math.cos(pan), math.sin(pan)
-    turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    panning = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
     c, s = math.cos(tilt), math.sin(tilt)
-    nod = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
-    both: NDArray[np.float64] = turn @ nod
+    tilting = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+    both: NDArray[np.float64] = panning @ tilting
     return both
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every signal there is: what kind of device measures it, and what it can be derived from."""
+"""All signals: the kind of device that measures each, and how to derive it from others."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from teleop_system.interfaces.master_device import HAND_SIDES
 from teleop_system.simulators.human.hand_model import finger_tips
 
 OperatorSample = Pose6D | HandJointState
-"""What a signal delivers: the pose of a part of the body, or the state of a hand."""
+"""Value of a signal: the pose of a body part, or the state of a hand."""
 
 TRACKER = "tracker"
 HAND_INPUT = "hand_input"
@@ -26,27 +26,27 @@ class Signal:
     """One signal.
 
     Attributes:
-        name: As configuration and messages call it.
-        kind: Kind of device that measures it, as the registry calls it.
-        place: Where that device is worn: the role of a tracker, or the side of a hand.
-        meaning: What it is, for people.
+        name: Its name in configuration and messages.
+        kind: Kind of device that measures it, as registered.
+        worn_at: Where the device is worn: role of a tracker, or side of a hand.
+        meaning: Description for people.
     """
 
     name: str
     kind: str
-    place: str
+    worn_at: str
     meaning: str
 
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """How one signal follows from others.
+    """Computes one signal from others.
 
     Attributes:
-        signal: The signal it yields.
-        requires: The signals it needs, in the order of its arguments.
-        compute: Computes it.
-        how: In words, for the table of signals.
+        signal: The computed signal.
+        requires: The required signals, in the order of the arguments of `compute`.
+        compute: The function.
+        how: Description for the table of signals.
     """
 
     signal: str
@@ -56,18 +56,20 @@ class Derivation:
 
 
 def _signals() -> Mapping[str, Signal]:
-    found = [
+    signals = [
         Signal(role.value, TRACKER, role.value, f"pose of the {role.value.replace('_', ' ')}")
         for role in TrackerRole
     ]
     for side in HAND_SIDES:
-        found.append(Signal(f"{side}_fingers", HAND_INPUT, side, f"angles of the {side} fingers"))
-        found.append(Signal(f"{side}_tips", HAND_INPUT, side, f"tips of the {side} fingers"))
-    return {signal.name: signal for signal in found}
+        signals.append(
+            Signal(f"{side}_fingers", HAND_INPUT, side, f"angles of the {side} fingers")
+        )
+        signals.append(Signal(f"{side}_tips", HAND_INPUT, side, f"tips of the {side} fingers"))
+    return {signal.name: signal for signal in signals}
 
 
 def _waist_from_head(head: Pose6D) -> Pose6D:
-    """Return the waist of a person who stands upright below their head."""
+    """Return the waist of a person who stands upright."""
     x, y, z, w = head.orientation.tolist()
     half = 0.5 * math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
     return Pose6D(
@@ -79,7 +81,7 @@ def _waist_from_head(head: Pose6D) -> Pose6D:
 
 
 def _tips_from_fingers(fingers: HandJointState) -> HandJointState:
-    """Return the state with the tips that a hand of average size has at these angles."""
+    """Add finger tips for a hand of average size."""
     if fingers.finger_tip_positions is not None:
         return fingers
     tips = finger_tips(fingers.joint_angles, fingers.side)
@@ -94,7 +96,7 @@ SIGNALS: Mapping[str, Signal] = _signals()
 DERIVATIONS: Mapping[str, Derivation] = {
     derivation.signal: derivation
     for derivation in (
-        Derivation("waist", ("head",), _waist_from_head, "below the head, facing its way"),
+        Derivation("waist", ("head",), _waist_from_head, "below the head, with its heading"),
         *(
             Derivation(
                 f"{side}_tips",
@@ -106,4 +108,4 @@ DERIVATIONS: Mapping[str, Derivation] = {
         ),
     )
 }
-"""How signals that no device measures follow from others."""
+"""Derivations of signals that no device measures."""

@@ -117,7 +117,7 @@ def serve(
         head = _head(camera, settings)
         with (
             contextlib.closing(_Stopped(head)),
-            RGBDStreamServer(camera, config, token=token, on_head=head.take) as server,
+            RGBDStreamServer(camera, config, token=token, on_head=head.submit) as server,
         ):
             report(f"open {server.url} in a browser, or connect a client to {server.address}")
             while not until.is_over():

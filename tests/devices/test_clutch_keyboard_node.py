@@ -83,7 +83,7 @@ def test_keys_move_the_clutch_and_ask_the_robot(terminal: Terminal) -> None:
         bench.wait(lambda: "refused, no fresh inputs" in terminal.shown, lambda: terminal.shown)
         assert asked == ["engage"]
         terminal.press("x")
-        bench.wait(lambda: "nobody serves /teleop/estop" in terminal.shown)
+        bench.wait(lambda: "service /teleop/estop is not available" in terminal.shown)
         terminal.press("q")
         assert terminal.process.wait(10.0) == 0
         bench.wait(lambda: not clutch.last.data)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The robot's head looks where the operator looks, and shows what it sees."""
+"""Camera module: the robot's head follows the operator's, and its images are streamed."""
 
 from teleop_system.modules.camera.camera_controller import CameraController, PanTiltOutput
 from teleop_system.modules.camera.config import CameraConfig

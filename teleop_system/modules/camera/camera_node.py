@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The robot's head as a lifecycle node."""
+"""The camera module as a lifecycle node."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from teleop_system.safety.parts import HEAD
 
 
 class CameraNode(ModuleNode):
-    """Turns the robot's head as the operator's turns."""
+    """Turns the robot's head with the operator's head."""
 
     module_name = "camera"
     sections = ("camera",)

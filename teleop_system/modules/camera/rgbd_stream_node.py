@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the robot sees, for other machines: a stream server as a lifecycle node."""
+"""The stream server of the robot's camera as a lifecycle node."""
 
 import time
 from typing import Any
@@ -7,7 +7,6 @@ from typing import Any
 from typing_extensions import override
 
 from teleop_system.modules.camera.head_follower import HeadThread
-from teleop_system.modules.camera.ros2_head_sync import neck_over_topics
 from teleop_system.modules.camera.ros2_rgbd_subscriber import ROS2RGBDSubscriber
 from teleop_system.modules.camera.streaming.config import load_token
 from teleop_system.modules.camera.streaming.server import RGBDStreamServer
@@ -17,17 +16,17 @@ from teleop_system.ros2.teleop_node import TeleopNode, run_node
 from teleop_system.safety.staleness import CAMERA_WARNING
 
 NAME = "rgbd_stream_node"
-LOOK_PERIOD = 0.1
-"""Time in [s] between two looks at whether anybody watches."""
+CHECK_PERIOD = 0.1
+"""Time in [s] between two checks for connected clients."""
 LINGER = 5.0
-"""Time in [s] that the topics stay open after the last client: it may only be reconnecting."""
+"""Time in [s] that the topics stay open after the last client left; it may reconnect."""
 
 
 class RGBDStreamNode(TeleopNode):
-    """Serves `/slave/camera/*` over TCP while active, and turns the head as clients wish.
+    """Serves `/slave/camera/*` over TCP while active, and forwards head requests of clients.
 
-    It listens to the pictures only while there are clients, as the robot's side draws none that
-    nobody looks at.
+    It subscribes to the images only while clients are connected, because the robot side renders
+    images only for subscribers.
     """
 
     _head: HeadThread
@@ -48,9 +47,9 @@ class RGBDStreamNode(TeleopNode):
             node=self,
         )
         self._neck = self.settings.camera.within(robot)
-        self._make_server()  # Says now whether the address, token and certificates will do.
-        self._watched, self._unseen = -LINGER, 0.0
-        self._timer = self.every(LOOK_PERIOD, self._look)
+        self._make_server()  # Reports invalid addresses, tokens and certificates now.
+        self._last_client, self._last_image = -LINGER, 0.0
+        self._timer = self.every(CHECK_PERIOD, self._check_clients)
         self._timer.cancel()
 
     @override
@@ -60,7 +59,7 @@ class RGBDStreamNode(TeleopNode):
         self._head.start()
         self._server = server
         self._timer.reset()
-        self.get_logger().info(f"a browser opens {server.url}")
+        self.get_logger().info(f"viewer page: {server.url}")
 
     @override
     def deactivate(self) -> None:
@@ -73,24 +72,24 @@ class RGBDStreamNode(TeleopNode):
 
     def _make_server(self) -> RGBDStreamServer:
         config = self.settings.streaming
-        self._head = neck_over_topics(self._camera, self._neck)
+        self._head = HeadThread(self._neck, self._camera.send, self._camera.get_orientation)
         return RGBDStreamServer(
-            self._camera, config, token=load_token(config), on_head=self._head.take
+            self._camera, config, token=load_token(config), on_head=self._head.submit
         )
 
-    def _look(self) -> None:
-        """Open the topics for the first client, and close them after the last."""
+    def _check_clients(self) -> None:
+        """Subscribe for the first client, and unsubscribe after the last."""
         if self._server is None:
             return
         now = time.monotonic()
         if self._server.stats().clients:
-            self._watched = now
+            self._last_client = now
             if self._camera.node is None:
                 self._camera.open()
-                self._unseen = now
+                self._last_image = now
             if self._camera.is_connected():
-                self._unseen = now
-        elif self._camera.node is not None and now - self._watched > LINGER:
+                self._last_image = now
+        elif self._camera.node is not None and now - self._last_client > LINGER:
             self._camera.shutdown()
 
     @override
@@ -106,11 +105,11 @@ class RGBDStreamNode(TeleopNode):
             sent=str(stats.sent),
             skipped=str(stats.skipped),
             refused=str(stats.refused),
-            head="nobody" if stats.head is None else f"client {stats.head}",
+            head="none" if stats.head is None else f"client {stats.head}",
         )
-        waited = time.monotonic() - self._unseen
+        waited = time.monotonic() - self._last_image
         if stats.clients and self._camera.node is not None and CAMERA_WARNING.is_stale(waited):
-            reason = f"clients wait, but no picture came for {waited:.0f} s"
+            reason = f"clients wait, but no image arrived for {waited:.0f} s"
             return StatusReport(report.name, Level.WARN, reason, report.values, report.hardware)
         return report
 

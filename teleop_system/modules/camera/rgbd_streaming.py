@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RGB-D streaming over TCP: the public names of `streaming`."""
+"""Public names of the TCP RGB-D streaming package `streaming`."""
 
 from teleop_system.modules.camera.streaming.client import ClientStats, RGBDStreamClient
 from teleop_system.modules.camera.streaming.codec import PackedImages, RGBDCodec

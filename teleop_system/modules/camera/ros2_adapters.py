@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Heads over ROS 2 topics, the operator's and the robot's; the only place that knows messages."""
+"""ROS 2 topics of the operator's head and of the robot's neck."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,11 +18,11 @@ ROOM = "map"
 
 
 class HeadOrientationTopic(PoseTopic):
-    """A `QuaternionStamped` topic, seen as the tracker of a head that stays at the origin.
+    """A `QuaternionStamped` topic as the tracker of a head at the origin.
 
     Args:
-        node: The `TeleopNode` that listens.
-        on_sample: Called with "head" whenever an orientation has arrived.
+        node: The `TeleopNode` that subscribes.
+        on_sample: Called with "head" when an orientation arrives.
     """
 
     def __init__(self, node: Any, on_sample: Callable[[str], None] | None = None) -> None:
@@ -37,10 +37,10 @@ class HeadOrientationTopic(PoseTopic):
 
 
 class HeadPublisher:
-    """The tracker of a head, published as a `QuaternionStamped` topic.
+    """Publishes a head tracker as a `QuaternionStamped` topic.
 
     Args:
-        node: The `TeleopNode` that publishes; while it is not active, nothing is sent.
+        node: The `TeleopNode` that publishes; it sends nothing while inactive.
         tracker: The tracker.
     """
 
@@ -52,7 +52,7 @@ class HeadPublisher:
         )
 
     def publish(self) -> bool:
-        """Send the newest orientation; tell whether there was a valid one."""
+        """Publish the newest orientation; return whether it was valid."""
         pose = self._tracker.get_pose()
         if pose.valid:
             values = pose.orientation.tolist()
@@ -61,10 +61,10 @@ class HeadPublisher:
 
 
 class PanTiltTopic(JointWriter):
-    """The topic that the robot's neck is commanded on.
+    """The command topic of the robot's neck.
 
     Args:
-        node: The `TeleopNode` that commands; while it is not active, nothing is sent.
+        node: The `TeleopNode` that publishes; it sends nothing while inactive.
         joints: The joints of the neck, pan first.
     """
 
@@ -73,10 +73,10 @@ class PanTiltTopic(JointWriter):
 
 
 def read_orientation(data: bytes) -> Pose6D:
-    """Return the pose of a head at the origin that the bytes of a `QuaternionStamped` tell.
+    """Decode a `QuaternionStamped` as the pose of a head at the origin.
 
     Raises:
-        InvalidValueError: They tell none.
+        InvalidValueError: The message is invalid.
     """
     message = _ORIENTATION.decode(data)
     return Pose6D(np.zeros(3), np.array(message.values), message.stamp)

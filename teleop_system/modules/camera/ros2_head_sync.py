@@ -1,19 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operator's head between ROS 2 and a stream, in both directions.
-
-At the operator: `/master/hmd/orientation` goes out through the stream's client. At the robot: what
-comes in through the stream's server becomes `/slave/camera/pan_tilt_cmd`.
-"""
+"""Forwards the operator's head orientation from its ROS 2 topic to a stream's server."""
 
 import logging
 import time
 from typing import Any
 
 from teleop_system.exceptions import InvalidValueError
-from teleop_system.modules.camera.config import CameraConfig
-from teleop_system.modules.camera.head_follower import HeadThread
 from teleop_system.modules.camera.ros2_adapters import read_orientation
-from teleop_system.modules.camera.ros2_rgbd_subscriber import ROS2RGBDSubscriber
 from teleop_system.modules.camera.streaming.client import RGBDStreamClient
 from teleop_system.utils.logger import ThrottledLogger
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
@@ -22,10 +15,10 @@ logger = logging.getLogger(__name__)
 
 
 class HeadToStream:
-    """Sends every orientation of the operator's head topic through a client.
+    """Sends every orientation from `/master/hmd/orientation` through a stream's client.
 
     Args:
-        node: A node that somebody spins.
+        node: A spinning node.
         client: A started client.
         topic_prefix: Prefix of the topic.
     """
@@ -49,18 +42,8 @@ class HeadToStream:
         try:
             pose = read_orientation(data)
         except InvalidValueError as error:
-            self._log.warning("head", f"an orientation is left out: {error}", now=now)
+            self._log.warning("head", f"ignored a head orientation: {error}", now=now)
             return
         age = self._node.get_clock().now().nanoseconds * 1e-9 - pose.timestamp
         stamp = now - age if 0.0 <= age <= 10.0 else now
         self.sent += self._client.send_head(pose.orientation, stamp)
-
-
-def neck_over_topics(camera: ROS2RGBDSubscriber, config: CameraConfig) -> HeadThread:
-    """Return what turns the wishes of a stream's clients into commands of the robot's neck.
-
-    Args:
-        camera: The robot's camera.
-        config: Limits of the neck, and the rate.
-    """
-    return HeadThread(config, camera.send, camera.get_orientation)

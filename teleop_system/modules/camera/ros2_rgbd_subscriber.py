@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The robot's camera over our own topics, with its neck: drop-in for `SimCameraStream`."""
+"""The robot's camera and neck over ROS 2 topics; a drop-in for `SimCameraStream`."""
 
 import math
 import time
@@ -8,21 +8,21 @@ from typing import Any
 
 from typing_extensions import override
 
-from teleop_system.devices.ros2_rgbd_topics import CameraTopics, RGBDTopicCamera
+from teleop_system.devices.ros2_rgbd_topics import CameraTopicNames, RGBDTopicCamera
 from teleop_system.exceptions import InvalidValueError
 from teleop_system.modules.camera.camera_controller import PanTiltOutput
 from teleop_system.utils.ros2_helpers import TopicNames
 
 
 class ROS2RGBDSubscriber(RGBDTopicCamera):
-    """What `/slave/camera/*` shows; looks where `/slave/camera/pan_tilt_cmd` tells the neck.
+    """Images from `/slave/camera/*`; head commands go to `/slave/camera/pan_tilt_cmd`.
 
     Args:
         topic_prefix: Prefix of all topics.
         joints: Pan and tilt joint of the neck.
         patience: Longest wait for the first frame in [s].
-        use_sim_time: Whether the robot lives in simulated time.
-        node: A node that somebody else spins; one of its own unless given.
+        use_sim_time: Whether the robot runs on simulated time.
+        node: A spinning node; without one the camera makes its own.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class ROS2RGBDSubscriber(RGBDTopicCamera):
         self._prefix = topic_prefix
         super().__init__(
             "rgbd subscriber",
-            CameraTopics(
+            CameraTopicNames(
                 self._topic(TopicNames.CAMERA_COLOR_IMAGE),
                 self._topic(TopicNames.CAMERA_DEPTH_IMAGE),
                 self._topic(TopicNames.CAMERA_INFO),
@@ -54,8 +54,8 @@ class ROS2RGBDSubscriber(RGBDTopicCamera):
     def open_topics(self) -> None:
         from sensor_msgs.msg import JointState
 
-        self._command = self.speak(JointState, self._topic(TopicNames.CAMERA_PAN_TILT_CMD))
-        self.listen(JointState, self._topic(TopicNames.JOINT_STATES), self._on_joints)
+        self._command = self.advertise(JointState, self._topic(TopicNames.CAMERA_PAN_TILT_CMD))
+        self.subscribe(JointState, self._topic(TopicNames.JOINT_STATES), self._on_joints)
 
     @override
     def shutdown(self) -> None:
@@ -67,9 +67,9 @@ class ROS2RGBDSubscriber(RGBDTopicCamera):
         self.send(PanTiltOutput(pan, tilt, (), time.monotonic()))
 
     def send(self, output: PanTiltOutput) -> None:
-        """Command the neck, stamped with when the operator's head was measured.
+        """Publish a neck command, stamped with the time the operator's head was measured.
 
-        The robot's side holds the head when commands stop, so they have to be repeated.
+        The robot side holds the head when commands stop, so repeat them.
 
         Raises:
             InvalidValueError: An angle is not finite.
@@ -98,10 +98,10 @@ class ROS2RGBDSubscriber(RGBDTopicCamera):
         return self._angles
 
     def _on_joints(self, message: Any) -> None:
-        places = {name: place for place, name in enumerate(message.name)}
-        found = [places.get(joint) for joint in self._joints]
+        indices = {name: index for index, name in enumerate(message.name)}
+        found = [indices.get(joint) for joint in self._joints]
         if None not in found and len(message.position) == len(message.name):
-            pan, tilt = (float(message.position[place]) for place in found if place is not None)
+            pan, tilt = (float(message.position[index]) for index in found if index is not None)
             if math.isfinite(pan) and math.isfinite(tilt):
                 self._angles = (pan, tilt)
 

@@ -39,7 +39,7 @@ class HandTeleopNode(ModuleNode):
         )
         return GloveTopic(
             self,
-            SIGNALS[signal].place,
+            SIGNALS[signal].worn_at,
             signal,
             complete=complete,
             on_sample=self.on_sample if wakes else None,

@@ -86,7 +86,7 @@ class SignalHub(ISignalSource):
         shared: dict[tuple[str, str], IMasterTracker | IHandInput] = {}
         for name, driver in plan.measured.items():
             signal = SIGNALS[name]
-            key = (driver, signal.place)
+            key = (driver, signal.worn_at)
             if key not in shared:
                 # Angles and tips of one hand come from one device.
                 shared[key] = self._create(driver, hardware.drivers[driver], signal, clock)
@@ -171,7 +171,7 @@ class SignalHub(ISignalSource):
             options["clock"] = clock
         else:
             self.follows_clock = False
-        device: IMasterTracker | IHandInput = driver(signal.place, **options)
+        device: IMasterTracker | IHandInput = driver(signal.worn_at, **options)
         return device
 
 

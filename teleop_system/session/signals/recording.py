@@ -160,4 +160,4 @@ def _read(signal: str, row: Array) -> OperatorSample | None:
         return Pose6D(values[:3], values[3:], stamp, valid)
     angles, tips = values[:HAND_JOINT_COUNT], values[HAND_JOINT_COUNT:]
     known = None if np.isnan(tips[0]) else tips.reshape(FINGER_COUNT, 3)
-    return HandJointState(angles, known, stamp, SIGNALS[signal].place, valid)
+    return HandJointState(angles, known, stamp, SIGNALS[signal].worn_at, valid)

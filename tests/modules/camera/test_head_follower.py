@@ -20,10 +20,6 @@ def turned(angle: float) -> np.ndarray:
     return np.array([0.0, 0.0, math.sin(angle / 2), math.cos(angle / 2)])
 
 
-def test_nothing_is_commanded_before_the_first_wish() -> None:
-    assert HeadFollower(CameraConfig()).update(None, now=0.0, dt=DT) is None
-
-
 def test_angles_are_reached_within_the_limits_of_the_neck() -> None:
     config = CameraConfig(velocity=1.0)
     follower = HeadFollower(config, pan=0.2)
@@ -31,7 +27,6 @@ def test_angles_are_reached_within_the_limits_of_the_neck() -> None:
     for tick in range(90):
         now = tick * DT
         output = follower.update(HeadRequest(1, None, (0.8, -0.1), now), now=now, dt=DT)
-        assert output is not None
         pans.append(output.pan)
     speeds = np.diff(pans) / DT
     assert np.abs(speeds).max() <= 1.0 + 1e-9
@@ -41,11 +36,10 @@ def test_angles_are_reached_within_the_limits_of_the_neck() -> None:
 
 def test_angles_that_are_not_repeated_hold_the_head() -> None:
     follower = HeadFollower(CameraConfig(velocity=0.2))
-    wish = HeadRequest(1, None, (1.0, 0.0), 0.0)
+    request = HeadRequest(1, None, (1.0, 0.0), 0.0)
     pans = []
     for tick in range(90):
-        output = follower.update(wish, now=tick * DT, dt=DT)
-        assert output is not None
+        output = follower.update(request, now=tick * DT, dt=DT)
         pans.append(output.pan)
     assert pans[-1] < 0.5
     assert pans[-1] == pytest.approx(pans[-20], abs=1e-6)
@@ -57,9 +51,8 @@ def test_an_operator_s_head_counts_from_where_it_was_first() -> None:
     for tick in range(150):
         now = tick * DT
         angle = 0.9 if tick == 0 else 0.9 + min(0.4, 0.01 * tick)
-        wish = HeadRequest(1, turned(angle), None, now)
-        output = follower.update(wish, now=now, dt=DT)
-        assert output is not None
+        request = HeadRequest(1, turned(angle), None, now)
+        output = follower.update(request, now=now, dt=DT)
         if tick == 0:
             assert output.pan == pytest.approx(0.3, abs=0.002), "no jump when it begins"
     assert output is not None
@@ -72,17 +65,15 @@ def test_another_client_begins_without_a_jump() -> None:
         follower.update(HeadRequest(1, None, (0.5, 0.0), tick * DT), now=tick * DT, dt=DT)
     before = follower.update(HeadRequest(1, None, (0.5, 0.0), 60 * DT), now=60 * DT, dt=DT)
     after = follower.update(HeadRequest(2, turned(-2.0), None, 61 * DT), now=61 * DT, dt=DT)
-    assert before is not None
-    assert after is not None
     assert abs(after.pan - before.pan) <= 0.002
 
 
-def test_a_head_nobody_wishes_to_turn_is_left_to_others_and_taken_up_where_it_is() -> None:
+def test_a_head_without_requests_is_released_and_restarts_where_it_is() -> None:
     sent: list[PanTiltOutput] = []
     head = HeadThread(CameraConfig(), sent.append, lambda: (0.7, -0.2))
     head.start()
     try:
-        head.take(HeadRequest(1, None, (0.0, 0.0), time.monotonic()))
+        head.submit(HeadRequest(1, None, (0.0, 0.0), time.monotonic()))
         assert wait_for(lambda: sent)
         assert (sent[0].pan, sent[0].tilt) == pytest.approx((0.7, -0.2), abs=0.01)
         assert wait_for(lambda: time.monotonic() - sent[-1].timestamp > HEAD_REQUEST.timeout + 0.2)
