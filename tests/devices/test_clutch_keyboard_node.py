@@ -99,5 +99,5 @@ def test_without_a_terminal_it_says_so_and_ends() -> None:
         check=False,
     )
     assert ended.returncode == 1
-    assert "stdin is none" in ended.stderr
+    assert "stdin is not one" in ended.stderr
     assert "Traceback" not in ended.stderr
