@@ -66,7 +66,7 @@ class SimulatedRobot:
         """Time of the present state in [s], on the clock of whoever calls `advance`."""
         return self._state_time() + self._clock_offset
 
-    def command(self, indices: IndexArray, positions: Array) -> None:
+    def command_joints(self, indices: IndexArray, positions: Array) -> None:
         """Command positions [rad] or [m] of some joints, from the next step on."""
         self.commands[indices] = positions
         self._is_commanded = True

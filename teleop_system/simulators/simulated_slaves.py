@@ -55,18 +55,17 @@ class _SimulatedJoints(IEffortFeedForward):
         """Command joint positions [rad] or [m], shape (N,)."""
         if not self._connected:
             raise DeviceNotConnectedError(self._name)
-        self._robot.command(self._indices, self._checked(joint_positions, "positions"))
+        self._robot.command_joints(self._indices, self._checked(joint_positions, "positions"))
 
     @override
     def set_feed_forward(self, efforts: Array) -> None:
         self._robot.feed_forward[self._indices] = self._checked(efforts, "efforts")
 
     def get_joint_state(self) -> JointState:
-        """Return the simulated state of the joints."""
+        """Return the simulated positions of the joints."""
         state = self._robot.state()
         return JointState(
             positions=state.joint_positions[self._indices],
-            velocities=state.joint_velocities[self._indices],
             names=self._names,
             timestamp=self._robot.stamp,
         )

@@ -28,6 +28,7 @@ from teleop_system.session.build import make_simulator
 from teleop_system.settings import TeleopSettings
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.simulators.sim_camera_stream import SimCameraStream
+from teleop_system.tools.simulated_robot_loop import SimulatedRobotLoop
 
 REPORT_PERIOD = 1.0
 VIEW_RATE = 60.0
@@ -223,7 +224,9 @@ def _simulated(settings: TeleopSettings, stack: contextlib.ExitStack) -> ICamera
     if not isinstance(simulator, MuJoCoSimulator):
         raise SimulationError(f"only MuJoCo has cameras, got {settings.simulation.name!r}")
     robot = load_robot(settings.robot.name)
-    return SimCameraStream(simulator, robot, fps=settings.streaming.fps, drives_physics=True)
+    loop = SimulatedRobotLoop(robot, simulator, settings.session, settings.safety)
+    stack.enter_context(loop)
+    return SimCameraStream(simulator, robot, fps=settings.streaming.fps, aim=loop.aim_head)
 
 
 def _subscriber(settings: TeleopSettings, ros: RosOptions) -> ICameraStream:

@@ -49,22 +49,43 @@ def test_frames_are_stamped_with_when_the_scene_was_so(simulator: MuJoCoSimulato
     camera.shutdown()
 
 
-def test_the_neck_turns_the_camera_and_the_picture(simulator: MuJoCoSimulator) -> None:
-    camera = SimCameraStream(simulator, ROBOT, drives_physics=True)
+def test_a_picture_shows_where_the_head_looks(simulator: MuJoCoSimulator) -> None:
+    camera = SimCameraStream(simulator, ROBOT)
     assert camera.initialize()
     before = camera.get_rgbd()
-    camera.set_orientation(0.4, 0.3)
+    assert ROBOT.head is not None
+    simulator.set_joint_targets(ROBOT.head.joints, (0.4, 0.3))
+    simulator.step(1.0)
 
     def pan_in_picture() -> float:
         ahead = camera.get_rgbd().extrinsics[:3, 2]
         return float(np.arctan2(ahead[1], ahead[0]))
 
-    assert wait_for(lambda: np.allclose(camera.get_orientation(), (0.4, 0.3), atol=0.02), 20.0)
+    np.testing.assert_allclose(camera.get_orientation(), (0.4, 0.3), atol=0.02)
     # Until a picture is drawn that was begun after the head stood still.
     assert wait_for(lambda: abs(pan_in_picture() - 0.4) < 0.03, 20.0), pan_in_picture()
     after = camera.get_rgbd()
     assert np.abs(after.rgb.astype(int) - before.rgb).mean() > 2.0
     camera.shutdown()
+    simulator.reset()
+
+
+def test_requested_angles_go_to_whoever_drives_the_head(simulator: MuJoCoSimulator) -> None:
+    aimed: list[tuple[float, float]] = []
+    camera = SimCameraStream(simulator, ROBOT, aim=lambda *angles: aimed.append(angles))
+    targets = simulator.get_joint_targets()
+    camera.set_orientation(0.4, 0.3)
+    assert aimed == [(0.4, 0.3)]
+    np.testing.assert_array_equal(simulator.get_joint_targets(), targets)
+
+
+def test_a_head_that_nothing_drives_stays_where_it_is(
+    simulator: MuJoCoSimulator, caplog: pytest.LogCaptureFixture
+) -> None:
+    targets = simulator.get_joint_targets()
+    SimCameraStream(simulator, ROBOT).set_orientation(0.4, 0.3)
+    np.testing.assert_array_equal(simulator.get_joint_targets(), targets)
+    assert "angles ignored" in caplog.text
 
 
 def test_physics_never_waits_for_a_picture(simulator: MuJoCoSimulator) -> None:
