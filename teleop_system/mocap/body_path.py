@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The way that a body goes on the floor: steady, without the swaying of its steps."""
+"""The path of a body on the floor, smoothed over its steps."""
 
 import cmath
 from dataclasses import dataclass
@@ -14,92 +14,92 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BodyPath:
-    """Place and heading of a body in every frame.
+    """Position and heading of a body in every frame.
 
     Attributes:
-        places: On the floor in [m], shape (F, 2).
+        positions: On the floor in [m], shape (F, 2).
         headings: Unwrapped, counter-clockwise, in [rad], shape (F,).
     """
 
-    places: Array
+    positions: Array
     headings: Array
 
     @classmethod
     def of_waist(cls, positions: Array, orientations: Array, width: float) -> "BodyPath":
-        """Return the way of a waist.
+        """Return the path of a waist.
 
         Args:
             positions: In [m], shape (F, 3).
-            orientations: With x ahead where the person stands upright, xyzw, shape (F, 4).
-            width: Frames over which it is smoothed, as a standard deviation.
+            orientations: xyzw, shape (F, 4); x points ahead when the person stands upright.
+            width: Standard deviation of the smoothing window in frames.
         """
-        # The axis through both hips stays level where a person bows, unlike the one ahead.
+        # The axis through both hips stays level when a person bows; the forward axis does not.
         left = quat_rotate(orientations, np.broadcast_to([0.0, 1.0, 0.0], positions.shape))
         headings = np.unwrap(np.arctan2(-left[:, 0], left[:, 1]))
-        return cls(smooth(positions[:, :2], width), smooth(headings, width))
+        return cls(gaussian_smooth(positions[:, :2], width), gaussian_smooth(headings, width))
 
     def __getitem__(self, frames: slice) -> "BodyPath":
-        return BodyPath(self.places[frames], self.headings[frames])
+        return BodyPath(self.positions[frames], self.headings[frames])
 
-    def turns(self) -> Array:
+    def rotations(self) -> Array:
         """Return the headings as quaternions xyzw, shape (F, 4)."""
         zeros = np.zeros_like(self.headings)
         half = 0.5 * self.headings
         return np.stack([zeros, zeros, np.sin(half), np.cos(half)], axis=-1)
 
     def localize(self, positions: Array, orientations: Array) -> tuple[Array, Array]:
-        """Return poses of the room as the body sees them; heights stay those of the room."""
-        moved = positions.copy()
-        moved[:, :2] -= self.places
-        back = self.turns() * (-1.0, -1.0, -1.0, 1.0)
-        return quat_rotate(back, moved), quat_multiply(back, orientations)
+        """Return poses of the room in the body's frame; heights stay those of the room."""
+        offsets = positions.copy()
+        offsets[:, :2] -= self.positions
+        inverse = self.rotations() * (-1.0, -1.0, -1.0, 1.0)
+        return quat_rotate(inverse, offsets), quat_multiply(inverse, orientations)
 
     def steps(self) -> tuple[NDArray[np.complex128], Array]:
-        """Return what the body does from frame to frame: its way, seen by itself, and its turn."""
-        places = self.places[:, 0] + 1j * self.places[:, 1]
-        ways = np.diff(places) * np.exp(-1j * self.headings[:-1])
-        return ways, np.diff(self.headings)
+        """Return displacement [m] and rotation [rad] between frames, in the body's frame."""
+        points = self.positions[:, 0] + 1j * self.positions[:, 1]
+        displacements = np.diff(points) * np.exp(-1j * self.headings[:-1])
+        return displacements, np.diff(self.headings)
 
-    def moved_to(self, place: complex, heading: float) -> "BodyPath":
-        """Return the same way from another place and in another direction."""
-        start, turn = complex(*self.places[0]), heading - float(self.headings[0])
-        points = self.places[:, 0] + 1j * self.places[:, 1]
-        points = place + (points - start) * np.exp(1j * turn)
-        return BodyPath(np.stack([points.real, points.imag], axis=-1), self.headings + turn)
+    def moved_to(self, position: complex, heading: float) -> "BodyPath":
+        """Return the same path from another start position and heading."""
+        start, rotation = complex(*self.positions[0]), heading - float(self.headings[0])
+        points = self.positions[:, 0] + 1j * self.positions[:, 1]
+        points = position + (points - start) * np.exp(1j * rotation)
+        return BodyPath(np.stack([points.real, points.imag], axis=-1), self.headings + rotation)
 
     def held(self, frames: int) -> "BodyPath":
-        """Return the same way after a number of frames on its first spot."""
+        """Return the same path after a number of frames at its start."""
         return BodyPath(
-            np.concatenate([np.repeat(self.places[:1], frames, axis=0), self.places]),
+            np.concatenate([np.repeat(self.positions[:1], frames, axis=0), self.positions]),
             np.concatenate([np.repeat(self.headings[:1], frames), self.headings]),
         )
 
     @classmethod
-    def of_steps(cls, ways: NDArray[np.complex128], turns: Array) -> "BodyPath":
-        """Return the way that steps lead, from the origin."""
-        headings = np.concatenate([[0.0], np.cumsum(turns)])
-        places = np.concatenate([[0.0], np.cumsum(ways * np.exp(1j * headings[:-1]))])
-        return cls(np.stack([places.real, places.imag], axis=-1), headings)
+    def of_steps(cls, displacements: NDArray[np.complex128], rotations: Array) -> "BodyPath":
+        """Return the path of these steps, starting at the origin; the inverse of `steps`."""
+        headings = np.concatenate([[0.0], np.cumsum(rotations)])
+        points = np.concatenate([[0.0], np.cumsum(displacements * np.exp(1j * headings[:-1]))])
+        return cls(np.stack([points.real, points.imag], axis=-1), headings)
 
 
-def repeated(way: complex, turn: float, times: int) -> tuple[complex, float]:
-    """Return where a body is after it has gone the same way several times in a row."""
-    if abs(turn) < 1e-9:
-        return times * way, times * turn
-    factor = (cmath.exp(1j * times * turn) - 1.0) / (cmath.exp(1j * turn) - 1.0)
-    return way * factor, times * turn
+def repeat_step(displacement: complex, rotation: float, times: int) -> tuple[complex, float]:
+    """Return position and heading of a body after the same step several times in a row."""
+    if abs(rotation) < 1e-9:
+        return times * displacement, times * rotation
+    factor = (cmath.exp(1j * times * rotation) - 1.0) / (cmath.exp(1j * rotation) - 1.0)
+    return displacement * factor, times * rotation
 
 
-def smooth(values: Array, width: float) -> Array:
-    """Return values without what changes within a few frames; a steady way stays as it is."""
+def gaussian_smooth(values: Array, width: float) -> Array:
+    """Return values smoothed over time; constant speed is preserved, also at the ends."""
     length = min(int(np.ceil(3.0 * width)), len(values) - 1)
     if length < 1:
         return values.copy()
-    places = np.arange(-length, length + 1)
-    kernel = np.exp(-0.5 * (places / width) ** 2)
+    offsets = np.arange(-length, length + 1)
+    kernel = np.exp(-0.5 * (offsets / width) ** 2)
     kernel /= kernel.sum()
     columns = values.reshape(len(values), -1)
-    # Continued through the ends as by a pin hole, so that neither a place nor a speed is lost.
+    # Point reflection at both ends keeps the end values and the speed there.
     before = 2.0 * columns[0] - columns[length:0:-1]
     after = 2.0 * columns[-1] - columns[-2 : -length - 2 : -1]
     extended = np.concatenate([before, columns, after])

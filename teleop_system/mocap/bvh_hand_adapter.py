@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A glove on a person who was recorded."""
+"""A glove of a recorded person."""
 
 import time
 from typing import Any
@@ -17,18 +17,18 @@ from teleop_system.simulators.human.hand_model import finger_tips
 
 
 class BVHHandAdapter(ReplayDevice, IHandInput):
-    """Fingers of a recorded motion where it has them, else fingers that go with the wrist.
+    """Finger angles of a recorded motion, or finger angles derived from its wrist.
 
     Args:
         side: "left" or "right".
-        motion: The motion, where it is loaded already; else `options` say which.
-        playback: Where in the motion we are, where others share it.
+        motion: The motion if it is already loaded; else `options` name it.
+        playback: The playback if other devices share it.
         clock: Monotonic time in [s].
-        options: What `MocapConfig` takes, `file` above all.
+        options: Fields of `MocapConfig`, such as `file`.
 
     Raises:
-        UnknownNameError: There is no such side.
-        ConfigError: An option is unknown or wrong.
+        UnknownNameError: The side is unknown.
+        ConfigError: An option is unknown or invalid.
     """
 
     def __init__(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads a BVH file: all joints of all frames in [m] and ROS axes."""
+"""Loads a BVH file: poses of all joints in all frames, in [m] and ROS axes."""
 
 import functools
 import logging
@@ -26,26 +26,26 @@ logger = logging.getLogger(__name__)
 Array = NDArray[np.float64]
 
 CMU_UNIT = 0.0254 / 0.45
-"""Length of the unit of the CMU recordings in [m]."""
+"""Length unit of the CMU recordings in [m]."""
 UNITS: dict[float, tuple[float, float]] = {
     1.0: (1.2, 2.2),
     0.01: (120.0, 220.0),
     0.0254: (45.0, 90.0),
     CMU_UNIT: (22.0, 32.0),
 }
-"""Length of a unit in [m], and the heights of a person in such units that tell it."""
+"""Length of a unit in [m], and the range of a person's height in such units."""
 TALLEST, SMALLEST = 2.5, 0.8
-"""Heights of a person in [m] that a given unit may lead to."""
+"""Plausible range of a person's height in [m] for a given unit."""
 
 HEAD = re.compile(r"head\d*$", re.IGNORECASE)
 FOOT = re.compile(r"(foot|ankle)$", re.IGNORECASE)
 
-MANY = 70.0
-"""Percentile of the joints' turns that is looked at: both arms are more than a third of them."""
+JOINT_PERCENTILE = 70.0
+"""Percentile of the joints' rotations to compare; both arms are over a third of the joints."""
 REST_JUMP = np.deg2rad(10.0)
-"""Turn of many joints from frame 0 to frame 1 in [rad] that nobody makes: frame 0 is a T-pose."""
+"""Rotation from frame 0 to frame 1 in [rad] above which frame 0 is a T-pose, not motion."""
 REST_RATIO = 4.0
-"""How much larger than any later turn of many joints it has to be."""
+"""Smallest ratio of that rotation to the largest later one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,13 +57,13 @@ class BVHData:
         names: The joints, parents first.
         parents: Index of each joint's parent; -1 for the root.
         frame_time: Time between two frames in [s].
-        positions: Where the joints are in [m], shape (F, J, 3).
-        orientations: Unit quaternions xyzw, shape (F, J, 4).
-        ends: Tips beyond the last joints in their own frames in [m], by index.
-        rest: Joints with nothing turned, the root at the origin, in [m], shape (J, 3).
+        positions: Joint positions in [m], shape (F, J, 3).
+        orientations: Joint orientations, unit quaternions xyzw, shape (F, J, 4).
+        ends: Position of each end site in the frame of its joint in [m], by joint index.
+        rest: Joint positions without any rotation, root at the origin, in [m], shape (J, 3).
         unit: Length of the file's unit in [m].
         up: Axis of the file that points up.
-        rest_frame: Index of a T-pose that is no motion, always 0; None where there is none.
+        rest_frame: Index of a T-pose before the motion, always 0; None without one.
     """
 
     path: Path
@@ -80,12 +80,12 @@ class BVHData:
 
     @property
     def frame_count(self) -> int:
-        """Frames, a T-pose included."""
+        """Number of frames, including a T-pose."""
         return len(self.positions)
 
     @property
     def first_frame(self) -> int:
-        """The first frame that was captured."""
+        """Index of the first captured frame."""
         return 0 if self.rest_frame is None else self.rest_frame + 1
 
     @property
@@ -97,12 +97,10 @@ class BVHData:
         """Return the index of a joint.
 
         Raises:
-            BVHError: There is no such joint; the message lists those that there are.
+            BVHError: The joint is unknown; the message lists the valid names.
         """
         if name not in self.names:
-            raise BVHError(
-                f"no joint named {name!r}; there are: {', '.join(self.names)}", self.path
-            )
+            raise BVHError(f"no joint named {name!r}; joints: {', '.join(self.names)}", self.path)
         return self.names.index(name)
 
 
@@ -117,36 +115,36 @@ def load_bvh(
 
     Args:
         path: The file.
-        unit: Length of its unit in [m]; None tells it from the person's height.
-        up: Axis that points up, "y" or "z"; None tells it from where the head is.
-        rest_frame: Whether frame 0 is a T-pose that is no motion; None tells it from the jump
-            after it.
+        unit: Length of its unit in [m]; None detects it from the person's height.
+        up: Axis that points up, "y" or "z"; None detects it from head and feet.
+        rest_frame: Whether frame 0 is a T-pose before the motion; None detects it from the jump
+            to frame 1.
 
     Raises:
-        BVHError: The file cannot be read, or nobody can tell its units or its axes.
+        BVHError: The file cannot be read, or its unit or axes cannot be detected.
         MissingExtraError: bvhio is not installed.
     """
     path = Path(path).expanduser()
-    return _load(path, _stamp(path), unit, up, rest_frame)
+    return _load_file(path, _modified_at(path), unit, up, rest_frame)
 
 
 @functools.lru_cache(maxsize=4)
-def _load(
-    path: Path, stamp: int, unit: float | None, up: str | None, rest_frame: bool | None
+def _load_file(
+    path: Path, modified_at: int, unit: float | None, up: str | None, rest_frame: bool | None
 ) -> BVHData:
-    """Load a file; trackers of one person share it as long as the file is the same."""
+    """Load a file; the devices of one person share the result until the file changes."""
     text = read_bvh(path)
-    raw, turns = forward_kinematics(text)
+    raw, rotations = forward_kinematics(text)
     if not np.abs(raw).max() < 1e9:
-        raise BVHError(f"positions up to {np.abs(raw).max():.3g} are no motion", path)
+        raise BVHError(f"positions must be below 1e9, got {np.abs(raw).max():.3g}", path)
     up = up or _find_up(path, text, raw)
     unit = _find_unit(path, text, unit)
-    orientations = bvh_to_ros2_quaternion(turns, up)
+    orientations = bvh_to_ros2_quaternion(rotations, up)
     positions = bvh_to_ros2_position(raw, unit, up)
     if rest_frame is None:
         rest_frame = _has_rest_frame(positions, orientations)
     if rest_frame and len(raw) < 2:
-        raise BVHError("there is no frame besides the T-pose", path)
+        raise BVHError("the T-pose is the only frame", path)
     rest = rest_positions(text)
     for array in (positions, orientations):
         array.setflags(write=False)
@@ -165,7 +163,7 @@ def _load(
     )
 
 
-def _stamp(path: Path) -> int:
+def _modified_at(path: Path) -> int:
     try:
         return os.stat(path).st_mtime_ns
     except OSError as error:
@@ -173,25 +171,28 @@ def _stamp(path: Path) -> int:
 
 
 def _find_up(path: Path, text: BVHText, raw: Array) -> str:
-    """Return the axis along which heads are above feet."""
-    heads = [place for place, name in enumerate(text.names) if HEAD.search(name)]
-    feet = [place for place, name in enumerate(text.names) if FOOT.search(name)]
+    """Return the axis along which the head is above the feet."""
+    heads, feet = _find_joints(text, HEAD), _find_joints(text, FOOT)
     if not heads or not feet:
-        return "y"  # As the format has it.
-    across = (raw[:, heads[-1]] - raw[:, feet].mean(axis=1)).mean(axis=0)
-    axis = int(np.argmax(np.abs(across)))
+        return "y"  # The convention of the format.
+    offset = (raw[:, heads[-1]] - raw[:, feet].mean(axis=1)).mean(axis=0)
+    axis = int(np.argmax(np.abs(offset)))
     name = "xyz"[axis]
-    if name not in BVH_UP_AXES or across[axis] < 0.0:
+    if name not in BVH_UP_AXES or offset[axis] < 0.0:
         raise BVHError(
-            f"the head is {across.round(2).tolist()} from the feet; cannot tell what is up: "
-            f"say up={' or up='.join(BVH_UP_AXES)}",
+            f"cannot detect the up axis: the head is at {offset.round(2).tolist()} from the feet; "
+            f"set up={' or up='.join(BVH_UP_AXES)}",
             path,
         )
     return name
 
 
+def _find_joints(text: BVHText, pattern: re.Pattern[str]) -> list[int]:
+    return [index for index, name in enumerate(text.names) if pattern.search(name)]
+
+
 def _find_unit(path: Path, text: BVHText, unit: float | None) -> float:
-    """Return the length of a unit in [m], and make sure that it leads to a person's height."""
+    """Return the length of a unit in [m]; it must give a plausible height of the person."""
     height = _height(text)
     if unit is not None:
         if not unit > 0.0:
@@ -202,22 +203,23 @@ def _find_unit(path: Path, text: BVHText, unit: float | None) -> float:
             )
         return unit
     if height is None:
-        raise BVHError("nobody can tell the units without a head and feet: say unit=", path)
+        raise BVHError("cannot detect the unit without a head and feet: set unit=", path)
     for candidate, (low, high) in UNITS.items():
         if low < height < high:
             return candidate
     known = "; ".join(
-        f"{low:g} to {high:g} of {size:.4g} m" for size, (low, high) in UNITS.items()
+        f"{low:g} to {high:g} units of {size:.4g} m" for size, (low, high) in UNITS.items()
     )
     raise BVHError(
-        f"a person of {height:.3g} units is in no known unit ({known}): say unit=", path
+        f"cannot detect the unit: the person is {height:.3g} units tall, known are {known}; "
+        "set unit=",
+        path,
     )
 
 
 def _height(text: BVHText) -> float | None:
-    """Return a person's height in units, along the bones from a foot by the root to the head."""
-    heads = [place for place, name in enumerate(text.names) if HEAD.search(name)]
-    feet = [place for place, name in enumerate(text.names) if FOOT.search(name)]
+    """Return a person's height in units: bone lengths from a foot over the root to the head."""
+    heads, feet = _find_joints(text, HEAD), _find_joints(text, FOOT)
     if not heads or not feet:
         return None
     lengths = np.linalg.norm(text.offsets, axis=1)
@@ -235,13 +237,14 @@ def _height(text: BVHText) -> float | None:
 
 
 def _has_rest_frame(positions: Array, orientations: Array) -> bool:
-    """Tell whether frame 0 was put in front: the person leaps out of it on the spot."""
+    """Return whether frame 0 is a T-pose: joints jump after it while the root stays in place."""
     if len(positions) < 4:
         return False
     moved = float(np.linalg.norm(positions[1, 0] - positions[0, 0]))
     later = float(np.linalg.norm(np.diff(positions[1:, 0], axis=0), axis=1).max())
-    # Many joints at once: toes and thumbs of real recordings flip now and then.
-    turns = np.percentile(quat_distance(orientations[1:], orientations[:-1]), MANY, axis=1)
-    leap, usual = float(turns[0]), float(turns[1:].max())
-    on_spot = moved <= max(0.5 * later, 1e-6)
-    return on_spot and leap > REST_JUMP and leap > REST_RATIO * usual
+    # A percentile over joints: toes and thumbs of real recordings flip now and then.
+    angles = quat_distance(orientations[1:], orientations[:-1])
+    rotations = np.percentile(angles, JOINT_PERCENTILE, axis=1)
+    jump, usual = float(rotations[0]), float(rotations[1:].max())
+    root_stays = moved <= max(0.5 * later, 1e-6)
+    return root_stays and jump > REST_JUMP and jump > REST_RATIO * usual

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a configuration to a motion, loaded and mapped once for all trackers of a person."""
+"""Loads the motion of a configuration, once for all devices of a person."""
 
 import functools
 import os
@@ -21,39 +21,41 @@ SUFFIX = ".bvh"
 
 
 def motions_dir() -> Path:
-    """Return the folder of the motions that we ship."""
+    """Return the folder of the built-in motions."""
     return models_dir() / "motions"
 
 
 def shipped_motions() -> tuple[str, ...]:
-    """Return the names of the motions that we ship."""
+    """Return the names of the built-in motions."""
     return tuple(sorted(path.stem for path in motions_dir().glob(f"*{SUFFIX}")))
 
 
 def find_motion(file: Path | str) -> Path:
-    """Return a file by its path, or one of ours by its name.
+    """Return a file by its path, or a built-in motion by its name.
 
     Raises:
-        BVHError: There is no such file; the message lists the names of ours.
+        BVHError: The file does not exist; the message lists the built-in motions.
     """
     path = Path(file).expanduser()
     if path.is_file():
         return path
-    ours = motions_dir() / f"{path.name.removesuffix(SUFFIX)}{SUFFIX}"
-    if ours.is_file() and path.parent == Path("."):
-        return ours
+    built_in = motions_dir() / f"{path.name.removesuffix(SUFFIX)}{SUFFIX}"
+    if built_in.is_file() and path.parent == Path("."):
+        return built_in
     raise BVHError(
-        f"no such file, nor a motion of ours{suggestion(path.name, shipped_motions())}", path
+        f"no such file or built-in motion{suggestion(path.name, shipped_motions())}", path
     )
 
 
 def mocap_config(options: dict[str, Any]) -> MocapConfig:
-    """Return options of a device as a configuration.
+    """Return the options of a device as a configuration.
 
     Raises:
-        ConfigError: An option is unknown, of the wrong type or out of range, or no file is named.
+        ConfigError: An option is unknown, of the wrong type or out of range, or `file` is missing.
     """
-    config = SchemaReader(lambda key: "options of a bvh device").read(MocapConfig, _plain(options))
+    if isinstance(options.get("file"), Path):
+        options = options | {"file": str(options["file"])}
+    config = SchemaReader(lambda key: "options of a bvh device").read(MocapConfig, options)
     _require_file(config)
     return config
 
@@ -62,9 +64,9 @@ def load_recording(config: MocapConfig) -> tuple[BVHData, JointMapping]:
     """Return the recording of a configuration, and the family of its skeleton.
 
     Raises:
-        BVHError: The file is missing, broken, or of a skeleton that nobody knows.
+        BVHError: The file is missing or broken, or its skeleton is unknown.
     """
-    path = _path(config)
+    path = find_motion(_require_file(config))
     mapping = choose_mapping(read_names(path), path, name=config.skeleton)
     data = load_bvh(
         path,
@@ -79,14 +81,14 @@ def load_motion(config: MocapConfig) -> MappedMotion:
     """Return the motion of a configuration.
 
     Raises:
-        BVHError: The file is missing, broken, or of a skeleton that nobody knows.
+        BVHError: The file is missing or broken, or its skeleton is unknown.
     """
-    path = _path(config)
-    return _load(_Key(config), path, os.stat(path).st_mtime_ns)
+    path = find_motion(_require_file(config))
+    return _load_motion(_Key(config), path, os.stat(path).st_mtime_ns)
 
 
 def make_playback(motion: MappedMotion, config: MocapConfig, clock: Clock) -> Playback:
-    """Return a playback of a motion that waits in its first pose."""
+    """Return a playback of a motion, at its first pose."""
     return Playback(
         motion.duration,
         approach=motion.approach,
@@ -97,18 +99,14 @@ def make_playback(motion: MappedMotion, config: MocapConfig, clock: Clock) -> Pl
     )
 
 
-def _path(config: MocapConfig) -> Path:
-    return find_motion(_require_file(config))
-
-
 def _require_file(config: MocapConfig) -> Path:
     if config.file is None:
-        raise ConfigError("mocap.file must name a BVH file or one of our motions, got none")
+        raise ConfigError("mocap.file must name a BVH file or a built-in motion, got none")
     return config.file
 
 
 class _Key:
-    """A configuration that can be looked up: equal where it says the same."""
+    """A configuration as a cache key; configurations hold dictionaries and have no hash."""
 
     def __init__(self, config: MocapConfig) -> None:
         self.config = config
@@ -122,18 +120,12 @@ class _Key:
 
 
 @functools.lru_cache(maxsize=4)
-def _load(key: _Key, path: Path, stamp: int) -> MappedMotion:
+def _load_motion(key: _Key, path: Path, modified_at: int) -> MappedMotion:
     data, mapping = load_recording(key.config)
     motion = SkeletonMapper(key.config, mapping).map(data)
     if key.config.normalization != "relative":
         return motion
-    # Whoever only looks at recordings needs no libraries of kinematics.
-    from teleop_system.mocap.robot_plan import planned
+    # Imported here: viewing a recording does not need the kinematics libraries.
+    from teleop_system.mocap.robot_plan import plan_motion
 
-    return planned(motion, key.config)
-
-
-def _plain(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options as they would stand in a file."""
-    file = options.get("file")
-    return options | ({"file": str(file)} if isinstance(file, Path) else {})
+    return plan_motion(motion, key.config)

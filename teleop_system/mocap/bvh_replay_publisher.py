@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A recorded operator as a lifecycle node: trackers, gloves and headset on their topics.
 
-Active, it waits in the first pose of the motion (READY), so that the robot can be engaged before
-anything moves. `/teleop/start_playback` begins (PLAYING), `/teleop/stop_playback` stays where it
-is; with `autostart` it begins as soon as the robot says that it follows.
+When activated it holds the first pose of the motion (READY), so the robot can be engaged before
+anything moves. `/teleop/start_playback` starts the motion (PLAYING), `/teleop/stop_playback`
+pauses it; with `autostart` it starts as soon as the robot reports that it follows.
 """
 
 from pathlib import Path
@@ -31,7 +31,7 @@ from teleop_system.utils.ros2_helpers import TopicNames
 
 RATE = 100.0
 HEAD_SHARE = 0.9
-"""Samples of the head per sample of the others, as headsets are slower than trackers."""
+"""Rate of head samples relative to the other samples: headsets are slower than trackers."""
 STATUS_RATE = 4.0
 
 
@@ -41,26 +41,30 @@ class BVHReplayPublisher(TeleopNode):
     def __init__(self, **keywords: Any) -> None:
         super().__init__("bvh_replay_publisher", status_rate=STATUS_RATE, **keywords)
         self._file = str(
-            self.fixed_parameter("file", "", "BVH file, or a motion of ours; empty for settings'.")
+            self.fixed_parameter(
+                "file", "", "BVH file or built-in motion; empty takes that of the settings."
+            )
         )
-        self._speed = self._number("speed", 1.0, "Time of the recording per time.", 0.01, 10.0)
+        self._speed = self._number("speed", 1.0, "Playback speed; 1 is real time.", 0.01, 10.0)
         self._rate = self._number("rate", RATE, "Samples per second in [Hz].", 1.0, 1000.0)
-        self._loop = bool(self.fixed_parameter("loop", False, "Begin again at the end."))
+        self._loop = bool(self.fixed_parameter("loop", False, "Repeat the motion."))
         self._autostart = bool(
-            self.fixed_parameter("autostart", True, "Begin once the robot follows.")
+            self.fixed_parameter("autostart", True, "Start once the robot follows.")
         )
         self._record_to = str(
-            self.fixed_parameter("record", "", "File .npz to be scored; empty for none.")
+            self.fixed_parameter(
+                "record", "", "File (.npz) to record for scoring; empty records nothing."
+            )
         )
         self._replay: Replay | None = None
         self._recorder: ReplayRecorder | None = None
-        self._waits = False
+        self._waits_for_robot = False
 
     @override
     def setting_overrides(self) -> list[str]:
-        said = super().setting_overrides()
-        ours = [] if any(text.startswith("hardware=") for text in said) else ["hardware=mocap"]
-        return [*ours, *said]
+        given = super().setting_overrides()
+        chosen = any(text.startswith("hardware=") for text in given)
+        return given if chosen else ["hardware=mocap", *given]
 
     @override
     def configure(self) -> None:
@@ -76,7 +80,7 @@ class BVHReplayPublisher(TeleopNode):
         if self._record_to:
             path = Path(self._record_to).expanduser()
             self._recorder = ReplayRecorder(self, self._replay, path, self._notes())
-        on_report = self._recorder.hear if self._recorder is not None else None
+        on_report = self._recorder.record_report if self._recorder is not None else None
         self._robot = StatusListener(self, on_report=on_report)
         self.resources.callback(self.destroy_subscription, self._robot.subscription)
         self.serve(Trigger, TopicNames.START_PLAYBACK, self._start)
@@ -87,7 +91,7 @@ class BVHReplayPublisher(TeleopNode):
 
     @override
     def activate(self) -> None:
-        self._waits = self._autostart
+        self._waits_for_robot = self._autostart
         self._timer.reset()
 
     @override
@@ -112,17 +116,17 @@ class BVHReplayPublisher(TeleopNode):
         return report
 
     def _config(self) -> MocapConfig:
-        """Return which motion to play, fitted to the robot of the settings."""
+        """Return the motion to play, scaled to the robot of the settings."""
         changes: dict[str, Any] = {"speed": self._speed, "loop": self._loop}
         if self._file:
             changes["file"] = self._file
         for driver in scaled_to_robot(self.settings).hardware.drivers.values():
             if driver.name == "bvh":
                 return mocap_config(driver.options | changes)
-        raise ConfigError("hardware.drivers has no driver 'bvh'; choose hardware=mocap")
+        raise ConfigError("hardware.drivers has no driver 'bvh'; set hardware=mocap")
 
     def _notes(self) -> dict[str, Any]:
-        """Return what whoever scores a recording has to know of how it was made."""
+        """Return how the recording was made, as its scoring needs it."""
         return {
             "file": str(self._config().file),
             "speed": self._speed,
@@ -132,8 +136,8 @@ class BVHReplayPublisher(TeleopNode):
 
     def _publish(self) -> None:
         assert self._replay is not None
-        if self._waits and self._robot.is_following:
-            self._waits = False
+        if self._waits_for_robot and self._robot.is_following:
+            self._waits_for_robot = False
             self._replay.start()
             self.publish_status()
         for source in self._sources:
@@ -149,11 +153,12 @@ class BVHReplayPublisher(TeleopNode):
         if not self.is_active or self._replay is None:
             response.success, response.message = False, "the node is not active"
             return response
-        was, self._waits = self._replay.state, False
+        was, self._waits_for_robot = self._replay.state, False
         self._replay.start()
-        again = was is PlaybackState.OVER
+        restarted = was is PlaybackState.OVER
         response.success = True
-        response.message = f"{self._replay.motion.name}: {'once more' if again else 'playing'}"
+        state = "playing from the start" if restarted else "playing"
+        response.message = f"{self._replay.motion.name}: {state}"
         self.publish_status()
         return response
 
@@ -161,7 +166,7 @@ class BVHReplayPublisher(TeleopNode):
         if self._replay is None:
             response.success, response.message = False, "the node is not configured"
             return response
-        self._waits = False
+        self._waits_for_robot = False
         self._replay.stop()
         response.success = True
         response.message = f"stopped at {self._replay.playback.time():.2f} s"

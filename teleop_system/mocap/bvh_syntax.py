@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the text of a BVH file, or says in which line it goes wrong.
+"""Reads the text of a BVH file; errors name the line.
 
-bvhio makes the skeleton. It goes on for ever at the end of a file that was cut off and counts
-lines anew in every joint, so that the text is checked before it sees it; and it keeps every frame
-of every joint as an object of its own, so that the numbers are read here, all at once.
+bvhio parses the skeleton. It loops forever on a truncated file and restarts its line numbers in
+every joint, so the text is checked first. It also stores every frame of every joint as an object,
+so the frames are read here, all at once.
 """
 
 import math
@@ -19,23 +19,23 @@ from teleop_system.exceptions import BVHError, MissingExtraError
 Array = NDArray[np.float64]
 
 CHANNELS = tuple(f"{axis}{kind}" for kind in ("position", "rotation") for axis in "XYZ")
-MOST_JOINTS = 2000
+MAX_JOINTS = 2000
 LONGEST_FRAME = 10.0
-"""Longest time between two frames in [s] that anybody can have meant."""
+"""Longest plausible time between two frames in [s]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BVHText:
-    """What a BVH file says, in its own axes and units.
+    """Content of a BVH file, in its own axes and units.
 
     Attributes:
         names: The joints, parents first, in the order of the file.
         parents: Index of each joint's parent; -1 for the root.
-        offsets: Each joint in its parent's frame, shape (J, 3).
-        ends: Tip of each joint that has an end site, by its index.
-        channels: Names of each joint's channels, in their order.
+        offsets: Position of each joint in its parent's frame, shape (J, 3).
+        ends: Position of each end site in the frame of its joint, by joint index.
+        channels: Channel names of each joint, in order.
         frame_time: Time between two frames in [s].
-        values: Everything below MOTION, shape (F, C).
+        values: Channel values of all frames, shape (F, C).
     """
 
     names: tuple[str, ...]
@@ -48,10 +48,10 @@ class BVHText:
 
 
 def read_bvh(path: Path) -> BVHText:
-    """Return what a file says.
+    """Return the content of a file.
 
     Raises:
-        BVHError: It cannot be read, with the line that is wrong.
+        BVHError: The file cannot be read; the message names the line.
         MissingExtraError: bvhio is not installed.
     """
     try:
@@ -70,7 +70,7 @@ def read_names(path: Path) -> tuple[str, ...]:
     """Return the joints of a file, without reading its frames.
 
     Raises:
-        BVHError: The skeleton cannot be read, with the line that is wrong.
+        BVHError: The skeleton cannot be read; the message names the line.
     """
     checker = _Checker(path, _lines(path))
     checker.check_hierarchy()
@@ -109,7 +109,7 @@ def _collect(root: Any, frame_time: float, values: Array) -> BVHText:
 
 
 class _Checker:
-    """Goes through a file line by line.
+    """Checks a file line by line.
 
     Args:
         path: The file, for messages.
@@ -123,11 +123,11 @@ class _Checker:
         self.names: dict[str, None] = {}
 
     def check_hierarchy(self) -> int:
-        """Read up to the end of the skeleton; return how many numbers a frame has."""
+        """Read up to the end of the skeleton; return the number of channels."""
         if self._next("HIERARCHY") != ["HIERARCHY"]:
-            self._fail("should begin with HIERARCHY")
+            self._fail("expected HIERARCHY")
         if self._next("ROOT")[0] != "ROOT":
-            self._fail("expected ROOT and the name of a joint")
+            self._fail("expected ROOT and a joint name")
         self._check_name()
         total, depth = self._check_joint(), 1
         while depth:
@@ -142,13 +142,13 @@ class _Checker:
                 self._expect_brace()
                 self._check_offset()
                 if self._next("}") != ["}"]:
-                    self._fail("expected } after the OFFSET of an end site")
+                    self._fail("expected } after the OFFSET of an End Site")
             else:
                 self._fail(f"expected JOINT, End Site or }}, got {tokens[0]!r}")
         return total
 
     def check_motion(self) -> tuple[int, float]:
-        """Read the lines above the frames; return the number of frames and their time [s]."""
+        """Read the lines above the frames; return the number of frames and the frame time [s]."""
         if self._next("MOTION") != ["MOTION"]:
             self._fail("expected MOTION after the skeleton")
         tokens = self._next("Frames:")
@@ -156,13 +156,13 @@ class _Checker:
             self._fail("expected 'Frames:' and a whole number")
         count = int(tokens[1])
         if count < 1:
-            self._fail("there are no frames")
+            self._fail("the file has no frames")
         tokens = self._next("Frame Time:")
         if len(tokens) != 3 or tokens[:2] != ["Frame", "Time:"]:
             self._fail("expected 'Frame Time:' and a time in seconds")
         time = self._number(tokens[2])
         if not 0.0 < time <= LONGEST_FRAME:
-            self._fail(f"the frame time must be above 0 and at most {LONGEST_FRAME} s, got {time}")
+            self._fail(f"frame time must be above 0 and at most {LONGEST_FRAME} s, got {time}")
         return count, time
 
     def read_frames(self, count: int, width: int) -> Array:
@@ -173,11 +173,11 @@ class _Checker:
             found = len(self._lines[number].split())
             if found != width:
                 self._line = number + 1
-                self._fail(f"a frame has {width} channels, but there are {found} numbers here")
+                self._fail(f"expected {width} numbers, one per channel, got {found}")
         if len(rows) != count:
             self._line = rows[-1] + 1 if rows else first
-            relation = "is cut off" if len(rows) < count else "goes on"
-            self._fail(f"the file {relation}: it promises {count} frames and has {len(rows)}")
+            problem = "is truncated" if len(rows) < count else "has too many frames"
+            self._fail(f"the file {problem}: expected {count} frames, got {len(rows)}")
         try:
             values = np.array(" ".join(self._lines[first:]).split(), dtype=np.float64)
         except ValueError:
@@ -195,9 +195,9 @@ class _Checker:
         if len(tokens) != 2:
             self._fail(f"expected {tokens[0]} and one name")
         if tokens[1] in names:
-            self._fail(f"there is a joint {tokens[1]!r} already")
-        if len(names) >= MOST_JOINTS:
-            self._fail(f"more than {MOST_JOINTS} joints")
+            self._fail(f"joint {tokens[1]!r} is defined twice")
+        if len(names) >= MAX_JOINTS:
+            self._fail(f"more than {MAX_JOINTS} joints")
         names[tokens[1]] = None
 
     def _check_joint(self) -> int:
@@ -208,10 +208,12 @@ class _Checker:
             self._fail("expected CHANNELS and their number")
         names = tokens[2:]
         if int(tokens[1]) != len(names):
-            self._fail(f"there should be {tokens[1]} channels, but {len(names)} are named")
+            self._fail(f"expected {tokens[1]} channel names, got {len(names)}")
         for name in names:
-            if name not in CHANNELS or names.count(name) > 1:
-                self._fail(f"{name!r} is no channel, or named twice; there are: {CHANNELS}")
+            if name not in CHANNELS:
+                self._fail(f"unknown channel {name!r}; valid channels: {', '.join(CHANNELS)}")
+            if names.count(name) > 1:
+                self._fail(f"channel {name!r} is named twice")
         return len(names)
 
     def _expect_brace(self) -> None:
@@ -229,19 +231,19 @@ class _Checker:
         try:
             value = float(token)
         except ValueError:
-            self._fail(f"{token!r} is no number")
+            self._fail(f"expected a number, got {token!r}")
         if not math.isfinite(value):
-            self._fail(f"every number must be finite, got {token!r}")
+            self._fail(f"expected a finite number, got {token!r}")
         return value
 
     def _next(self, expected: str) -> list[str]:
-        """Return the words of the next line that is not empty."""
+        """Return the words of the next non-empty line."""
         while self._line < len(self._lines):
             self._line += 1
             tokens = self._lines[self._line - 1].split()
             if tokens:
                 return tokens
-        self._fail(f"the file is cut off; expected {expected}")
+        self._fail(f"the file is truncated; expected {expected}")
 
     def _fail(self, message: str) -> NoReturn:
         raise BVHError(message, self._path, max(self._line, 1))

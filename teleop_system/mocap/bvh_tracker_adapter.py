@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tracker on a person who was recorded."""
+"""A tracker of a recorded person."""
 
 import time
 from typing import Any
@@ -14,21 +14,21 @@ from teleop_system.mocap.replay_device import ReplayDevice
 
 
 class BVHTrackerAdapter(ReplayDevice, IMasterTracker):
-    """Poses of one tracker of a recorded motion, at any speed, once or over and over.
+    """Poses of one tracker of a recorded motion, at any speed, once or in a loop.
 
-    It waits in the first pose until `play()`. Trackers and gloves with the same clock that are
-    played at the same moment are worn by one person.
+    It stays in the first pose until `play()`. Trackers and gloves that share a clock and start
+    together stay synchronous.
 
     Args:
-        role: Where it is worn, as a role or its name.
-        motion: The motion, where it is loaded already; else `options` say which.
-        playback: Where in the motion we are, where others share it.
+        role: The tracker's role or its name.
+        motion: The motion if it is already loaded; else `options` name it.
+        playback: The playback if other devices share it.
         clock: Monotonic time in [s].
-        options: What `MocapConfig` takes, `file` above all.
+        options: Fields of `MocapConfig`, such as `file`.
 
     Raises:
-        UnknownNameError: There is no such role.
-        ConfigError: An option is unknown or wrong.
+        UnknownNameError: The role is unknown.
+        ConfigError: An option is unknown or invalid.
     """
 
     def __init__(
@@ -47,8 +47,8 @@ class BVHTrackerAdapter(ReplayDevice, IMasterTracker):
         super().__init__(f"{self._role.value} tracker", motion, playback, clock, options)
 
     def pose_at(self, time: float) -> Pose6D:
-        """Return the pose at a time [s] of the recording, stamped with it."""
-        assert self._motion is not None, "initialize() comes first"
+        """Return the pose at a time [s] of the recording; the time is its stamp."""
+        assert self._motion is not None, "call initialize() first"
         return self._motion.pose(self._role, time)
 
     @override

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps what went in and what came out, with stamps, and writes it to one `.npz` file.
+"""Records samples with stamps and writes them to one `.npz` file.
 
-Keeping a sample copies its numbers into memory that is there already; the file is written by a
-thread of its own after the fact, so that no loop ever waits for it.
+Recording a sample copies its numbers into memory; a separate thread writes the file at the end,
+so control never waits for the disk.
 """
 
 import json
@@ -17,80 +17,83 @@ from numpy.typing import NDArray
 
 from teleop_system.exceptions import ConfigError, InvalidValueError
 from teleop_system.interfaces import HandJointState, Pose6D
+from teleop_system.utils.table import Table
 
 logger = logging.getLogger(__name__)
 
 Array = NDArray[np.float64]
 
-BLOCK = 4096
-"""Rows that are made at once: forty seconds at 100 Hz."""
 STAMP = "_stamp"
+"""Suffix of the arrays of stamps."""
 NOTES = "notes"
+VALUES = "values"
 
 
 class DataRecorder:
-    """Courses of numbers by name, each with a stamp of its own.
+    """Named streams of samples; every sample has a stamp.
 
     Args:
-        limit: Most samples to keep of each course; later ones are dropped, and counted.
+        limit: Largest number of samples per stream; later ones are dropped.
 
     Attributes:
-        dropped: Samples that found no room.
-        notes: What else to write: values that JSON can hold, by name.
+        dropped: Number of dropped samples.
+        notes: Further facts to write: JSON values by name.
     """
 
     def __init__(self, limit: int = 1_000_000) -> None:
         self._limit = limit
-        self._courses: dict[str, _Course] = {}
+        self._streams: dict[str, Table] = {}
         self._writer: threading.Thread | None = None
         self.dropped = 0
         self.notes: dict[str, Any] = {}
 
     def __len__(self) -> int:
-        return sum(course.count for course in self._courses.values())
+        return sum(len(table) for table in self._streams.values())
 
     def record(self, name: str, stamp: float, values: Sequence[float] | Array) -> None:
-        """Keep numbers that were measured at `stamp` [s].
+        """Record the values that were measured at `stamp` [s].
 
         Raises:
-            InvalidValueError: There are more or fewer of them than before under this name.
+            InvalidValueError: Earlier samples of this stream had another number of values.
         """
-        course = self._courses.get(name)
-        if course is None:
-            course = self._courses[name] = _Course(len(values))
-        if course.count >= self._limit:
+        table = self._streams.get(name)
+        if table is None:
+            table = self._streams[name] = Table({STAMP: 1, VALUES: len(values)})
+        if len(table) >= self._limit:
             self.dropped += 1
             return
-        if len(values) != course.width:
-            raise InvalidValueError(f"{name} has {course.width} numbers, got {len(values)}")
-        course.append(stamp, values)
+        width = table.slices[VALUES].stop - 1
+        if len(values) != width:
+            raise InvalidValueError(f"{name} has {width} numbers, got {len(values)}")
+        row = table.new_row()
+        row[0], row[1:] = stamp, values
 
     def record_pose(self, name: str, pose: Pose6D) -> None:
-        """Keep a pose: position [m] and orientation xyzw; NaN where it is not valid."""
+        """Record a pose: position [m] and orientation xyzw; NaN if it is not valid."""
         values = (*pose.position.tolist(), *pose.orientation.tolist())
         self.record(name, pose.timestamp, values if pose.valid else [np.nan] * 7)
 
     def record_hand(self, name: str, state: HandJointState) -> None:
-        """Keep the angles of a hand [rad]; NaN where they are not valid."""
+        """Record the angles of a hand [rad]; NaN if they are not valid."""
         angles = state.joint_angles
         self.record(name, state.timestamp, angles if state.valid else np.full(len(angles), np.nan))
 
     def arrays(self) -> dict[str, Array]:
-        """Return what was kept: values by name, and stamps by name with `_stamp` behind it."""
+        """Return the values of each stream by name, and the stamps by name plus `_stamp`."""
         found: dict[str, Array] = {}
-        for name, course in self._courses.items():
-            rows = course.rows()
-            found[name], found[name + STAMP] = rows[:, 1:], rows[:, 0]
+        for name, table in self._streams.items():
+            found[name] = table.column(VALUES).reshape(len(table), -1)
+            found[name + STAMP] = table.column(STAMP)
         return found
 
     def save(self, path: Path) -> Path:
-        """Write what was kept, and return the file."""
-        _write(path, self._everything())
+        """Write all streams and notes, and return the file."""
+        _write(path, self._contents())
         return path
 
     def save_in_background(self, path: Path) -> None:
-        """Write what was kept so far while whoever asked goes on; `join()` waits for it."""
-        arrays = self._everything()
+        """Write the streams and notes so far without blocking; `join()` waits for the end."""
+        arrays = self._contents()
 
         def write() -> None:
             try:
@@ -102,11 +105,11 @@ class DataRecorder:
         self._writer = threading.Thread(target=write, name="data recorder")
         self._writer.start()
 
-    def _everything(self) -> dict[str, Any]:
+    def _contents(self) -> dict[str, Any]:
         return {**self.arrays(), NOTES: np.array(json.dumps(self.notes))}
 
     def join(self) -> None:
-        """Wait until nothing is left to be written."""
+        """Wait until the file is written."""
         if self._writer is not None:
             self._writer.join()
             self._writer = None
@@ -116,23 +119,23 @@ def load_recording_notes(path: Path) -> dict[str, Any]:
     """Return the notes of a file that a `DataRecorder` wrote.
 
     Raises:
-        ConfigError: The file is missing, no such file, or has none.
+        ConfigError: The file is missing, is not a recording, or has no notes.
     """
     notes = load_recording_arrays(path, notes=True).get(NOTES)
     try:
         found = json.loads(str(notes))
     except json.JSONDecodeError as error:
-        raise ConfigError(f"{path}: its notes cannot be read: {error}") from error
+        raise ConfigError(f"{path}: cannot read the notes: {error}") from error
     if not isinstance(found, dict):
-        raise ConfigError(f"{path}: it has no notes")
+        raise ConfigError(f"{path}: the recording has no notes")
     return found
 
 
 def load_recording_arrays(path: Path, *, notes: bool = False) -> dict[str, Array]:
-    """Return the arrays of a file that a `DataRecorder` wrote; the notes among them on request.
+    """Return the arrays of a file that a `DataRecorder` wrote, without or with the notes.
 
     Raises:
-        ConfigError: The file is missing or no such file.
+        ConfigError: The file is missing or is not a recording.
     """
     try:
         with np.load(path, allow_pickle=False) as archive:
@@ -144,26 +147,6 @@ def load_recording_arrays(path: Path, *, notes: bool = False) -> dict[str, Array
 def _write(path: Path, arrays: Mapping[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
-        np.savez(file, **arrays)  # Packing it would take the processor from whoever goes on.
-
-
-class _Course:
-    """Rows of one name: the stamp, then the values."""
-
-    def __init__(self, width: int) -> None:
-        self.width = width
-        self.count = 0
-        self._blocks = [np.empty((BLOCK, width + 1))]
-
-    def append(self, stamp: float, values: Sequence[float] | Array) -> None:
-        place = self.count % BLOCK
-        if self.count and place == 0:
-            self._blocks.append(np.empty((BLOCK, self.width + 1)))
-        row = self._blocks[-1][place]
-        row[0] = stamp
-        row[1:] = values
-        self.count += 1
-
-    def rows(self) -> Array:
-        rows: Array = np.concatenate(self._blocks)[: self.count]
-        return rows
+        np.savez(
+            file, **arrays
+        )  # Uncompressed: compression would compete with control for the CPU.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The angles of a recorded person's fingers: from their joints, or guessed from the wrist."""
+"""Finger angles of a recorded person: from finger joints, or derived from the wrist's motion."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,8 @@ from teleop_system.utils.transforms import quat_distance, quat_rotate
 
 Array = NDArray[np.float64]
 
-BUSY_TURN = 4.0
-"""Turning speed of a wrist in [rad/s] at which a hand is taken to be closed."""
+GRASP_SPEED = 4.0
+"""Angular speed of the wrist in [rad/s] at which the hand closes fully."""
 GRASP_TIME = 0.25
 """Time constant in [s] with which a hand closes and opens."""
 
@@ -35,24 +35,24 @@ def finger_angles(
     if named and all(joint in joints for finger in named for joint in finger):
         hand = joints[mapping.roles[TrackerRole(f"{side}_hand")]]
         fingers = [[joints[joint] for joint in finger] for finger in named]
-        return _measured(data, hand, fingers, side)
-    return _guessed(wrist, data.frame_time)
+        return _from_joints(data, hand, fingers, side)
+    return _from_wrist(wrist, data.frame_time)
 
 
-def _measured(data: BVHData, hand: int, fingers: list[list[int]], side: str) -> Array:
-    """Return angles between the bones, which no skeleton's choice of axes can change."""
+def _from_joints(data: BVHData, hand: int, fingers: list[list[int]], side: str) -> Array:
+    """Return angles between the bones; they do not depend on the axes of the skeleton's joints."""
     first = data.first_frame
-    places = data.positions[first:]
-    # The palm: along the middle finger, across to the index, and out of the back of the hand.
-    along = _unit(places[:, fingers[2][0]] - places[:, hand])
-    across = places[:, fingers[1][0]] - places[:, fingers[4][0]]
+    positions = data.positions[first:]
+    # Palm frame: along the middle finger, across to the index, out of the back of the hand.
+    along = _unit(positions[:, fingers[2][0]] - positions[:, hand])
+    across = positions[:, fingers[1][0]] - positions[:, fingers[4][0]]
     across = _unit(across - _dot(across, along)[:, None] * along)
     back = np.cross(along, across) * (1.0 if side == "right" else -1.0)
-    found = np.empty((len(places), 5, 4))
+    found = np.empty((len(positions), 5, 4))
     for finger, (one, two, three) in enumerate(fingers):
         bones = [
-            _unit(places[:, two] - places[:, one]),
-            _unit(places[:, three] - places[:, two]),
+            _unit(positions[:, two] - positions[:, one]),
+            _unit(positions[:, three] - positions[:, two]),
             _tip(data, three, first),
         ]
         ahead, aside, up = (_dot(bones[0], axis) for axis in (along, across, back))
@@ -68,7 +68,7 @@ def _measured(data: BVHData, hand: int, fingers: list[list[int]], side: str) -> 
 
 
 def _tip(data: BVHData, joint: int, first: int) -> Array:
-    """Return the direction of the bone beyond a finger's last joint, shape (F, 3)."""
+    """Return the direction of the bone after a finger's last joint, shape (F, 3)."""
     child = next((j for j, parent in enumerate(data.parents) if parent == joint), None)
     if child is not None:
         return _unit(data.positions[first:, child] - data.positions[first:, joint])
@@ -76,17 +76,17 @@ def _tip(data: BVHData, joint: int, first: int) -> Array:
     return _unit(quat_rotate(data.orientations[first:, joint], end))
 
 
-def _guessed(wrist: Array, frame_time: float) -> Array:
-    """Return a hand that closes while its wrist is busy, and relaxes when it is not."""
+def _from_wrist(wrist: Array, frame_time: float) -> Array:
+    """Return a hand that closes while its wrist rotates and opens when the wrist rests."""
     speeds = np.zeros(len(wrist))
     speeds[1:] = np.asarray(quat_distance(wrist[1:], wrist[:-1])) / frame_time
-    wish = np.clip(speeds / BUSY_TURN, 0.0, 1.0)
+    targets = np.clip(speeds / GRASP_SPEED, 0.0, 1.0)
     share = 1.0 - np.exp(-frame_time / GRASP_TIME)
-    closed, state, rate = np.empty(len(wish)), 0.0, 0.0
-    for frame, target in enumerate(wish.tolist()):
-        # Two first-order steps, so that fingers start and stop gently.
-        rate += share * (target - rate)
-        state += share * (rate - state)
+    closed, filtered, state = np.empty(len(targets)), 0.0, 0.0
+    for frame, target in enumerate(targets.tolist()):
+        # Two first-order filters in series, so that fingers start and stop smoothly.
+        filtered += share * (target - filtered)
+        state += share * (filtered - state)
         closed[frame] = state
     result: Array = GESTURES[REST] + closed[:, None] * (GESTURES["fist"] - GESTURES[REST])
     return result

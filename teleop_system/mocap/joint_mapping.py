@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which joint of a skeleton is which part of the body: one YAML file per family of skeletons."""
+"""Skeleton families: which joint is which part of the body, one YAML file per family."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,21 +14,21 @@ from teleop_system.utils.paths import config_dir
 SUFFIX = "_joint_mapping.yaml"
 FINGERS = ("Thumb", "Index", "Middle", "Ring", "Pinky")
 PREFIX = re.compile(r"^(?:.*:|mixamorig\d*_)")
-"""What exporters put in front of a joint's name."""
+"""Prefixes that exporters add to joint names."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoneRepair:
-    """A bone that a conversion has lost."""
+    """A bone that a file conversion has lost; it is restored from another bone."""
 
     joints: tuple[str, ...]
-    """Joints that are too near, with all beyond them."""
+    """Joints to move, with all their descendants."""
     start: str
-    """Joint from which the bone's direction and length are taken,"""
+    """First joint of the bone that gives the direction."""
     end: str
-    """and the joint to which."""
+    """Second joint of that bone."""
     share: float = 1.0
-    """Length of the lost bone as a share of that way."""
+    """Length of the lost bone divided by the distance from `start` to `end`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class JointMapping:
     """A family of skeletons."""
 
     roles: dict[TrackerRole, str]
-    """The joint that a tracker is worn on, for every role."""
+    """Joint of each tracker role."""
     left_shoulder: str
     """Joint at which the left upper arm begins."""
     right_shoulder: str
@@ -46,30 +46,30 @@ class JointMapping:
     right_elbow: str
     """Joint at which the right forearm begins."""
     description: str = ""
-    """Whose skeletons these are."""
+    """Origin of these skeletons."""
     signature: tuple[str, ...] = ()
-    """Joints that tell this family from others with the same names elsewhere."""
+    """Joints that distinguish this family from others."""
     unit: float | None = None
-    """Length of a unit in [m]; null tells it from the height."""
+    """Length of a unit in [m]; null detects it from the person's height."""
     up: str | None = None
-    """Axis that points up; null tells it from where the head is."""
+    """Axis that points up; null detects it from head and feet."""
     rest_frame: bool | None = None
-    """Whether frame 0 is a T-pose and no motion; null tells it from the jump after it."""
+    """Whether frame 0 is a T-pose before the motion; null detects it from the jump to frame 1."""
     repairs: tuple[BoneRepair, ...] = ()
-    """Bones that are missing."""
+    """Lost bones to restore."""
     fingers: str | None = None
-    """Names of finger joints, with {Side}, {Finger} and {number}; null where there are none."""
+    """Pattern of finger joint names with {Side}, {Finger} and {number}; null without fingers."""
     name: str = field(default="")
-    """Name of the family; that of the file where none is given."""
+    """Name of the family; the file name by default."""
 
     def __post_init__(self) -> None:
         missing = [role.value for role in TrackerRole if role not in self.roles]
         if missing:
-            raise ConfigError(f"roles must name a joint for every tracker, lacks {missing}")
+            raise ConfigError(f"roles must name a joint for every tracker, missing: {missing}")
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """Every joint that a skeleton of this family has to have."""
+        """Every joint that a skeleton of this family must have."""
         arms = (self.left_shoulder, self.right_shoulder, self.left_elbow, self.right_elbow)
         repaired = [
             name for repair in self.repairs for name in (*repair.joints, repair.start, repair.end)
@@ -85,7 +85,7 @@ class JointMapping:
         return self.left_elbow if side == "left" else self.right_elbow
 
     def finger_joints(self, side: str) -> list[list[str]]:
-        """Return the three joints of every finger of a hand; nothing where there are none."""
+        """Return the three joints of every finger of a hand; empty without finger joints."""
         if self.fingers is None:
             return []
         return [
@@ -99,7 +99,7 @@ class JointMapping:
 
 
 def plain_name(name: str) -> str:
-    """Return a joint's name without what an exporter has put in front of it."""
+    """Return a joint name without an exporter's prefix."""
     return PREFIX.sub("", name)
 
 
@@ -107,7 +107,7 @@ def load_mappings(folder: Path | None = None) -> dict[str, JointMapping]:
     """Return every family by its name; a file in `config/mocap` adds one.
 
     Raises:
-        ConfigError: A file cannot be used as it stands.
+        ConfigError: A file is invalid.
     """
     folder = folder or config_dir() / "mocap"
     found = {}
@@ -115,7 +115,7 @@ def load_mappings(folder: Path | None = None) -> dict[str, JointMapping]:
         name = path.name.removesuffix(SUFFIX)
         found[name] = load_config(JointMapping, path, [f"name={name}"])
     if not found:
-        raise ConfigError(f"{folder}: there is no file *{SUFFIX}")
+        raise ConfigError(f"{folder}: no file named *{SUFFIX}")
     return found
 
 
@@ -126,38 +126,36 @@ def choose_mapping(
     name: str | None = None,
     mappings: Mapping[str, JointMapping] | None = None,
 ) -> JointMapping:
-    """Return the family that a skeleton belongs to.
+    """Return the family of a skeleton.
 
     Args:
-        joints: The skeleton's joints, as its file names them.
+        joints: The skeleton's joints, as named in its file.
         path: The file, for messages.
-        name: The family, where it is known; None tells it from the joints.
-        mappings: The families there are; None for those in `config/mocap`.
+        name: Name of the family; None detects it from the joints.
+        mappings: All families; None loads those in `config/mocap`.
 
     Raises:
-        BVHError: No family fits; the message says what was looked for, and what there is.
-        UnknownNameError: There is no such family.
+        BVHError: No family matches; the message lists the missing joints of each family.
+        UnknownNameError: The named family does not exist.
     """
     mappings = load_mappings() if mappings is None else mappings
-    there = {plain_name(joint) for joint in joints}
     if name is not None:
         if name not in mappings:
             raise UnknownNameError("skeleton", name, mappings)
         mappings = {name: mappings[name]}
-    lacks = {each: _missing(mapping, there) for each, mapping in mappings.items()}
-    fitting = [each for each, missing in lacks.items() if not missing]
-    if not fitting:
-        looked = "; ".join(
-            f"{each} needs {', '.join(missing)}"
-            for each, missing in sorted(lacks.items(), key=lambda item: len(item[1]))
+    plain = {plain_name(joint) for joint in joints}
+    missing = {
+        each: [joint for joint in mapping.joints if joint not in plain]
+        for each, mapping in mappings.items()
+    }
+    matching = [each for each, absent in missing.items() if not absent]
+    if not matching:
+        needs = "; ".join(
+            f"{each} needs {', '.join(absent)}"
+            for each, absent in sorted(missing.items(), key=lambda item: len(item[1]))
         )
         raise BVHError(
-            f"this skeleton is not known: {looked}; the file has: {', '.join(joints)}", path
+            f"the skeleton is unknown: {needs}; the file has: {', '.join(joints)}", path
         )
-    # The family that asks for most is the most particular.
-    return mappings[max(fitting, key=lambda each: len(mappings[each].joints))]
-
-
-def _missing(mapping: JointMapping, there: Iterable[str]) -> list[str]:
-    there = set(there)
-    return [joint for joint in mapping.joints if joint not in there]
+    # The family with most required joints is the most specific match.
+    return mappings[max(matching, key=lambda each: len(mappings[each].joints))]

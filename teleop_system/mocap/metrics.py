@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How well a motion was followed, as numbers; arrays in, numbers out."""
+"""Metrics of how a robot followed a motion."""
 
 import math
 
@@ -12,31 +12,31 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 LONGEST_LAG = 0.5
-"""Longest delay in [s] that is looked for."""
+"""Longest delay in [s] to search for."""
 AT_LIMIT = 0.98
-"""Share of a limit from which a speed counts as being at it."""
+"""Share of a limit from which a speed counts as saturated."""
 
 
 def rmse(errors: Array, counted: Mask | None = None) -> float:
-    """Return the root of the mean square of errors; NaN where none counts."""
+    """Return the root mean square of errors; NaN without errors."""
     kept = errors if counted is None else errors[counted]
     kept = kept[np.isfinite(kept)]
     return float(np.sqrt(np.mean(kept**2))) if kept.size else math.nan
 
 
-def position_errors(wished: Array, reached: Array) -> Array:
-    """Return distances in [m] between two courses, shape (T, 3) each."""
-    result: Array = np.linalg.norm(reached - wished, axis=-1)
+def position_errors(commanded: Array, reached: Array) -> Array:
+    """Return distances in [m] between commanded and reached positions, shape (T, 3) each."""
+    result: Array = np.linalg.norm(reached - commanded, axis=-1)
     return result
 
 
-def orientation_errors(wished: Array, reached: Array) -> Array:
-    """Return angles in [rad] between two courses of quaternions xyzw, shape (T, 4) each."""
-    return np.asarray(quat_distance(wished, reached), dtype=np.float64)
+def orientation_errors(commanded: Array, reached: Array) -> Array:
+    """Return angles in [rad] between two sequences of quaternions xyzw, shape (T, 4) each."""
+    return np.asarray(quat_distance(commanded, reached), dtype=np.float64)
 
 
 def velocity_saturation(positions: Array, limits: Array, step: float) -> float:
-    """Return the share of frames in which a joint moves at its limit.
+    """Return the share of frames in which any joint moves at its velocity limit.
 
     Args:
         positions: Of the joints in [rad] or [m], shape (T, N).
@@ -50,7 +50,7 @@ def velocity_saturation(positions: Array, limits: Array, step: float) -> float:
 
 
 def workspace_use(positions: Array, reach: float) -> float:
-    """Return how much of a hand's reach it used: the box it was in, against that of its sphere.
+    """Return the volume of the box that a hand moved in, divided by the cube around its reach.
 
     Args:
         positions: Of the hand in [m], shape (T, 3).
@@ -63,10 +63,10 @@ def workspace_use(positions: Array, reach: float) -> float:
 
 
 def smoothness(positions: Array, step: float) -> float:
-    """Return the dimensionless jerk of a course, as a natural logarithm; less is smoother.
+    """Return the log dimensionless jerk of a trajectory; less is smoother.
 
-    The integral of the squared jerk, times the duration cubed, over the square of the top speed:
-    a number that is the same for a motion and for its slow or large copies.
+    It is the integral of the squared jerk, times the duration cubed, divided by the squared
+    maximum speed. Scaling a motion in time or size does not change it.
 
     Args:
         positions: In [m] or [rad], shape (T, N).
@@ -75,32 +75,32 @@ def smoothness(positions: Array, step: float) -> float:
     if len(positions) < 5:
         return math.nan
     velocity = np.gradient(positions, step, axis=0)
-    top = float(np.linalg.norm(velocity, axis=1).max())
-    if top < 1e-9:
+    fastest = float(np.linalg.norm(velocity, axis=1).max())
+    if fastest < 1e-9:
         return 0.0
     jerk = np.gradient(np.gradient(velocity, step, axis=0), step, axis=0)
     duration = (len(positions) - 1) * step
-    return float(np.log(np.sum(jerk**2) * step * duration**3 / top**2))
+    return float(np.log(np.sum(jerk**2) * step * duration**3 / fastest**2))
 
 
-def latency(wished: Array, reached: Array, step: float) -> float:
-    """Return the delay in [s] at which one course is nearest to the other, shape (T, N) each."""
-    longest = min(int(LONGEST_LAG / step), len(wished) - 2)
+def latency(commanded: Array, reached: Array, step: float) -> float:
+    """Return the delay in [s] at which two trajectories are closest, shape (T, N) each."""
+    longest = min(int(LONGEST_LAG / step), len(commanded) - 2)
     if longest < 1:
         return 0.0
     errors = [
-        float(np.mean((reached[delay:] - wished[: len(wished) - delay]) ** 2))
+        float(np.mean((reached[delay:] - commanded[: len(commanded) - delay]) ** 2))
         for delay in range(longest + 1)
     ]
     best = int(np.argmin(errors))
     if not 0 < best < longest:
         return best * step
-    # The vertex of the parabola through the best and its neighbours.
+    # Vertex of the parabola through the best delay and its neighbours.
     before, at, after = errors[best - 1 : best + 2]
     bend = before - 2.0 * at + after
     return (best + (0.5 * (before - after) / bend if bend > 0.0 else 0.0)) * step
 
 
-def path_length(places: Array) -> float:
-    """Return the length of a way, shape (T, N), in [m]."""
-    return float(np.linalg.norm(np.diff(places, axis=0), axis=1).sum())
+def path_length(positions: Array) -> float:
+    """Return the length of a path of positions, shape (T, N), in [m]."""
+    return float(np.linalg.norm(np.diff(positions, axis=0), axis=1).sum())

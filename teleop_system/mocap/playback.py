@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where in a recording we are: ready, playing, paused, sped up, begun anew."""
+"""Playback of a recording: from the time of a clock to the time of the recording."""
 
 import enum
 import math
@@ -11,32 +11,32 @@ from teleop_system.exceptions import InvalidValueError
 Clock = Callable[[], float]
 
 SETTLING = 2.0
-"""Time after the end in [s] that belongs to a playback."""
+"""Time after the end in [s] in which the robot comes to rest."""
 
 
 class PlaybackState(enum.Enum):
-    """What a playback does."""
+    """States of a playback."""
 
     READY = "ready"
-    """It waits in its first pose."""
+    """It holds the first pose."""
     PLAYING = "playing"
     PAUSED = "paused"
     OVER = "over"
-    """It has come to the end, and stays there."""
+    """It holds the last pose."""
 
 
 class Playback:
-    """Tells the time of a recording from the time of a clock.
+    """Computes the time of a recording from the time of a clock.
 
-    A recording rarely begins or ends at rest. So it gathers speed wherever playing begins and
-    loses it before the end: nobody has to leap on to a moving motion.
+    A recording rarely begins or ends at rest, so the playback speed rises after the start and
+    falls before the end: the robot never has to jump to a moving pose.
 
     Args:
         duration: Length of the recording in [s].
-        approach: Time at its beginning in [s] that is played as it is, whatever the speed.
-        loop: Whether the recording has no end.
-        speed: Time of the recording per time of the clock.
-        run_up: Time to gather or lose speed in [s].
+        approach: Time at its beginning in [s] that is played at real time.
+        loop: Whether the recording repeats.
+        speed: Playback speed; 1 is real time.
+        run_up: Time in [s] over which the speed rises or falls.
         clock: Monotonic time in [s].
     """
 
@@ -58,12 +58,12 @@ class Playback:
         self._clock = clock
         self._from = 0.0
         self._since: float | None = None
-        self._gathers = True
+        self._speeds_up = True
         self._over_at: float | None = None
 
     @property
     def state(self) -> PlaybackState:
-        """What it does now."""
+        """The present state."""
         if self._since is not None:
             over = not self._loop and self.time() >= self._duration - 1e-9
             return PlaybackState.OVER if over else PlaybackState.PLAYING
@@ -73,7 +73,7 @@ class Playback:
 
     @property
     def speed(self) -> float:
-        """Time of the recording per time of the clock."""
+        """Playback speed; 1 is real time."""
         return self._speed
 
     @speed.setter
@@ -82,11 +82,11 @@ class Playback:
         self._from = self.time()
         self._speed = _positive(speed)
         self._since = self._clock() if playing else None
-        self._gathers = False
+        self._speeds_up = False
 
     @property
     def length(self) -> float:
-        """Time that it takes from the beginning to the end in [s]; infinite for a loop."""
+        """Time from start to end on the clock in [s]; infinite for a loop."""
         if self._loop:
             return math.inf
         captured = max(self._duration - self._approach, 0.0)
@@ -94,7 +94,7 @@ class Playback:
 
     @property
     def is_over(self) -> bool:
-        """Whether it has been at its end for a moment, and whoever follows rests."""
+        """Whether it has been at its end for `SETTLING`, so that the robot is at rest."""
         if self._loop or self.state is not PlaybackState.OVER:
             return False
         if self._over_at is None:
@@ -102,73 +102,73 @@ class Playback:
         return self._clock() - self._over_at >= SETTLING
 
     def play(self) -> None:
-        """Begin, or go on; nothing where it plays already."""
+        """Start or continue; no effect while playing."""
         if self._since is None:
             self._since = self._clock()
-            self._gathers = True
+            self._speeds_up = True
 
     def pause(self) -> None:
-        """Stay where it is."""
+        """Hold the present pose."""
         self._from, self._since = self.time(), None
 
     def seek(self, time: float) -> None:
-        """Go to a time [s] of the recording, and play on from there if it plays.
+        """Move to a time [s] of the recording; playing continues from there.
 
         Raises:
-            InvalidValueError: It is no time of the recording.
+            InvalidValueError: The time is outside the recording.
         """
         if not (math.isfinite(time) and time >= 0.0 and (self._loop or time <= self._duration)):
             raise InvalidValueError(f"time must lie within 0 to {self._duration:g} s, got {time}")
         self._from, self._over_at = time, None
         if self._since is not None:
             self._since = self._clock()
-            self._gathers = True
+            self._speeds_up = True
 
     @property
     def clock(self) -> Clock:
-        """The clock that it goes by."""
+        """The clock; monotonic time in [s]."""
         return self._clock
 
     def rewind(self) -> None:
-        """Wait in the first pose again."""
+        """Return to the first pose and wait."""
         self._from, self._since, self._over_at = 0.0, None, None
 
     def time(self) -> float:
         """Return the time of the recording in [s]."""
         if self._since is None:
             return self._from
-        place, left = self._from, max(self._clock() - self._since, 0.0)
-        if place < self._approach:
-            walked = min(left, self._approach - place)
-            place, left = place + walked, left - walked
-            if place < self._approach:
-                return place
-        return place + self._advance(left, self._duration - place)
+        time, elapsed = self._from, max(self._clock() - self._since, 0.0)
+        if time < self._approach:
+            approached = min(elapsed, self._approach - time)
+            time, elapsed = time + approached, elapsed - approached
+            if time < self._approach:
+                return time
+        return time + self._advance(elapsed, self._duration - time)
 
     def _ramp(self, captured: float) -> float:
         return min(self._run_up, captured / self._speed) if self._run_up > 0.0 else 0.0
 
-    def _advance(self, elapsed: float, captured: float) -> float:
-        """Return how much of what is left in [s] has been played after a time [s]."""
+    def _advance(self, elapsed: float, remaining: float) -> float:
+        """Return the recording time [s] that is played in `elapsed` [s], at most `remaining`."""
         speed = self._speed
         if self._loop:
-            captured = math.inf
-        elif captured <= 0.0:
+            remaining = math.inf
+        elif remaining <= 0.0:
             return 0.0
-        ramp = self._run_up if self._loop else self._ramp(captured)
+        ramp = self._run_up if self._loop else self._ramp(remaining)
         if ramp <= 0.0:
-            return min(speed * elapsed, captured)
-        begins = ramp if self._gathers else 0.0
-        # Half of each ramp is lost against full speed.
-        total = captured / speed + 0.5 * (begins + ramp)
+            return min(speed * elapsed, remaining)
+        rise = ramp if self._speeds_up else 0.0
+        # A ramp plays half as much as full speed does in the same time.
+        total = remaining / speed + 0.5 * (rise + ramp)
         left = total - elapsed
         if left <= 0.0:
-            return captured
+            return remaining
         if left < ramp:
-            return captured - 0.5 * speed * left * left / ramp
-        if elapsed < begins:
-            return 0.5 * speed * elapsed * elapsed / begins
-        return speed * (elapsed - 0.5 * begins)
+            return remaining - 0.5 * speed * left * left / ramp
+        if elapsed < rise:
+            return 0.5 * speed * elapsed * elapsed / rise
+        return speed * (elapsed - 0.5 * rise)
 
 
 def _positive(speed: float) -> float:

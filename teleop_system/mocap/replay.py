@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A whole recorded person: all trackers and gloves of one motion, started and stopped together."""
+"""A recorded person: all trackers and gloves of one motion, started and stopped together."""
 
 from teleop_system.interfaces import TrackerRole
 from teleop_system.interfaces.master_device import HAND_SIDES
@@ -12,20 +12,20 @@ from teleop_system.mocap.playback import Clock, Playback, PlaybackState
 
 
 class Replay:
-    """Plays a motion on all its devices at once.
+    """Plays a motion on all its devices.
 
-    It waits in the first pose. Started after its end, it comes back to that pose without a jump
-    and plays again, from where the person then stands.
+    It waits in the first pose. A start after the end returns to that pose without a jump and
+    plays the motion again from where the person stands.
 
     Args:
-        config: Which motion, and how.
+        config: The motion and how to play it.
         clock: Monotonic time in [s].
 
     Attributes:
         motion: The motion.
-        playback: Where in it we are.
-        trackers: By role.
-        gloves: By side.
+        playback: Its playback.
+        trackers: Trackers by role.
+        gloves: Gloves by side.
 
     Raises:
         TeleopError: The motion cannot be loaded.
@@ -50,19 +50,19 @@ class Replay:
 
     @property
     def state(self) -> PlaybackState:
-        """What it does now."""
+        """State of the playback."""
         return self.playback.state
 
     def start(self) -> None:
-        """Begin, go on after a stop, or begin again after the end."""
+        """Start, continue after a stop, or restart after the end."""
         if self.state is PlaybackState.OVER:
             lead = max(self._config.approach, self._config.blend)
-            self.motion = self.motion.again(self.playback.time(), lead)
+            self.motion = self.motion.restarted(self.playback.time(), lead)
             self.playback = make_playback(self.motion, self._config, self._clock)
             for device in (*self.trackers.values(), *self.gloves.values()):
                 device.use(self.motion, self.playback)
         self.playback.play()
 
     def stop(self) -> None:
-        """Stay where it is."""
+        """Hold the present pose."""
         self.playback.pause()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a recorded person's trackers and gloves have in common."""
+"""Base of the trackers and gloves of a recorded person."""
 
 import logging
 from typing import Any
@@ -17,17 +17,17 @@ logger = logging.getLogger(__name__)
 
 
 class ReplayDevice(IReplayDevice):
-    """A device that reads a motion instead of the world.
+    """A device whose samples come from a recorded motion.
 
     Args:
-        subject: What it is, for messages.
-        motion: The motion, where it is loaded already; else `options` say which.
-        playback: Where in the motion we are, where others share it.
+        subject: Name of the device, for messages.
+        motion: The motion if it is already loaded; else `options` name it.
+        playback: The playback if other devices share it.
         clock: Monotonic time in [s].
-        options: What `MocapConfig` takes, `file` above all.
+        options: Fields of `MocapConfig`, such as `file`.
 
     Raises:
-        ConfigError: An option is unknown or wrong.
+        ConfigError: An option is unknown or invalid.
     """
 
     def __init__(
@@ -47,16 +47,16 @@ class ReplayDevice(IReplayDevice):
 
     @property
     def playback(self) -> Playback | None:
-        """Where in the motion we are, to pause, seek and speed up; None before `initialize()`."""
+        """The playback, to pause, seek and change speed; None before `initialize()`."""
         return self._playback
 
     @property
     def motion(self) -> MappedMotion | None:
-        """The motion; None before `initialize()`, unless it was given."""
+        """The motion; None before `initialize()` unless it was given."""
         return self._motion
 
     def use(self, motion: MappedMotion, playback: Playback) -> None:
-        """Go on with another motion, such as the same one from another place."""
+        """Continue with another motion and playback."""
         self._motion, self._playback = motion, playback
 
     @override
@@ -70,7 +70,7 @@ class ReplayDevice(IReplayDevice):
         return self._playback is not None and self._playback.is_over
 
     def initialize(self) -> bool:
-        """Load the motion; False, with the reason logged, where it cannot be had."""
+        """Load the motion; on failure log the reason and return False."""
         try:
             if self._motion is None:
                 self._motion = load_motion(self._config)
@@ -83,11 +83,11 @@ class ReplayDevice(IReplayDevice):
         return True
 
     def is_connected(self) -> bool:
-        """Tell whether the motion is loaded."""
+        """Return whether the motion is loaded."""
         return self._is_connected
 
     def shutdown(self) -> None:
-        """Wait in the first pose again; safe to call twice, and before `initialize()`."""
+        """Return to the first pose; safe to call twice and before `initialize()`."""
         self._is_connected = False
         if self._playback is not None:
             self._playback.rewind()

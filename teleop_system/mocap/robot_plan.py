@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded motion as one that the joints of a robot can follow."""
+"""Plans a recorded motion so that the joints of a robot can follow it."""
 
 import logging
 import time
@@ -13,7 +13,7 @@ from teleop_system.exceptions import MissingExtraError
 from teleop_system.interfaces import TrackerRole
 from teleop_system.mocap.body_path import BodyPath
 from teleop_system.mocap.config import MocapConfig, PlanningTask
-from teleop_system.mocap.mapped_motion import Course, MappedMotion
+from teleop_system.mocap.mapped_motion import MappedMotion, PoseTrack
 from teleop_system.mocap.playback import Playback
 from teleop_system.robots import RobotDescription, load_robot
 from teleop_system.solvers.factory import make_solver
@@ -26,32 +26,32 @@ logger = logging.getLogger(__name__)
 Array = NDArray[np.float64]
 
 STEP = 0.04
-"""Time between two moments of a plan in [s]."""
+"""Time step of a plan in [s]."""
 FINE_STEP = 0.004
-"""Time between two moments of which it is known what is played then in [s]."""
+"""Time step of the table from playback clock to recording time in [s]."""
 AFTERWARDS = 1.0
-"""Time after the end in [s] that is planned as well, so that the robot comes to rest."""
+"""Time after the end in [s] that is planned too, so that the robot comes to rest."""
 ROLES = {
     ("arm", "right"): TrackerRole.RIGHT_HAND,
     ("arm", "left"): TrackerRole.LEFT_HAND,
     ("torso", None): TrackerRole.WAIST,
 }
-"""The tracker that a chain follows, by the chain's kind and side."""
+"""Tracker that a chain follows, by kind and side of the chain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What a chain's position [1/m] and orientation [1/rad] count."""
+    """Weight of a chain's position [1/m] and orientation [1/rad]."""
 
     position_weight: float
     orientation_weight: float
 
 
-def planned(motion: MappedMotion, config: MocapConfig) -> MappedMotion:
-    """Return the motion nearest to a recorded one that the robot can follow.
+def plan_motion(motion: MappedMotion, config: MocapConfig) -> MappedMotion:
+    """Return the motion closest to a recorded one that the robot can follow.
 
-    What was recorded stays in `wishes`. Without a robot to plan for, or where the motion is too
-    long, it is returned as it is.
+    The original tracks are kept in `recorded_tracks`. The motion is returned unchanged without a
+    robot to plan for, or if it is too long.
     """
     fit, plan = config.fit, config.plan
     if not plan.enabled or fit is None or fit.planning is None:
@@ -65,7 +65,7 @@ def planned(motion: MappedMotion, config: MocapConfig) -> MappedMotion:
         return motion
     began = time.perf_counter()
     try:
-        found = _Plan(motion, config, fit.planning).motion()
+        found = _MotionPlan(motion, config, fit.planning).motion()
     except MissingExtraError as error:
         logger.warning("%s is played without a plan: %s", motion.name, error)
         return motion
@@ -73,54 +73,54 @@ def planned(motion: MappedMotion, config: MocapConfig) -> MappedMotion:
     return found
 
 
-class _Plan:
-    """One motion for one robot."""
+class _MotionPlan:
+    """Plan of one motion for one robot."""
 
-    def __init__(self, motion: MappedMotion, config: MocapConfig, body: PlanningTask) -> None:
+    def __init__(self, motion: MappedMotion, config: MocapConfig, task: PlanningTask) -> None:
         self._unrolled = motion if motion.loop_start is None else _twice(motion)
         self._motion = motion
         self._config = config
-        self._body = body
-        self._robot = load_robot(body.robot)
+        self._task = task
+        self._robot = load_robot(task.robot)
         self._roles = _roles(self._robot)
 
     def motion(self) -> MappedMotion:
         """Return the planned motion."""
-        # The libraries of the kinematics take a while to load, and not everyone plans.
+        # Imported here: these libraries load slowly and only planning needs them.
         from scipy.interpolate import CubicSpline
 
         from teleop_system.solvers.planning.motion_planner import MotionPlanner
 
-        body, shares = self._body, self._config.plan
-        weights = {name: Weights(*pair) for name, pair in body.weights.items()}
+        task, shares = self._task, self._config.plan
+        weights = {name: Weights(*pair) for name, pair in task.weights.items()}
         planner = MotionPlanner(self._robot, weights)
-        solver = make_solver(self._robot, body.solver, weights=weights, **body.options)
-        begin = _vector(body.initial, solver.get_joint_names())
-        solver.set_posture_target(_vector(body.posture or body.initial, solver.get_joint_names()))
+        solver = make_solver(self._robot, task.solver, weights=weights, **task.options)
+        initial = _vector(task.initial, solver.get_joint_names())
+        solver.set_posture_target(_vector(task.posture or task.initial, solver.get_joint_names()))
         clock, moments = self._times(STEP)
-        tools = planner.places(_vector(body.initial, planner.joints)[None])
+        tools = planner.places(_vector(task.initial, planner.joints)[None])
         targets = {
-            chain: _seen(self._samples(role, moments), tools[chain])
+            chain: _tool_targets(self._samples(role, moments), tools[chain])
             for chain, role in self._roles.items()
         }
-        postures = slow_motion(solver, targets, begin)
+        postures = slow_motion(solver, targets, initial)
         order = [solver.get_joint_names().index(joint) for joint in planner.joints]
         limits = planner.limits.scaled(shares.velocity, shares.acceleration, shares.jerk)
         joints = planner.plan(postures[:, order], STEP, limits)
         frames = self._frame_clock() + shares.ahead
-        every = CubicSpline(clock, joints)(np.minimum(frames, clock[-1]))
-        places = planner.places(every)
+        played = CubicSpline(clock, joints)(np.minimum(frames, clock[-1]))
+        poses = planner.places(played)
         unrolled = self._unrolled
-        courses = dict(unrolled.courses)
+        tracks = dict(unrolled.tracks)
         for chain, role in self._roles.items():
-            courses[role] = _told(places[chain], tools[chain], unrolled.courses[role][0:1])
-        return replace(unrolled, courses=courses, wishes=dict(unrolled.courses))
+            start = unrolled.tracks[role][0:1]
+            tracks[role] = _tracker_poses(poses[chain], tools[chain], start)
+        return replace(unrolled, tracks=tracks, recorded_tracks=dict(unrolled.tracks))
 
     def _times(self, step: float) -> tuple[Array, Array]:
-        """Return moments on the clock and the times of the recording then, in [s].
+        """Return equally spaced clock times and the recording time at each, in [s].
 
-        Of a loop, the time after the second time round belongs to it too, for that is where its
-        end goes over into its beginning.
+        They end `AFTERWARDS` after the motion; for a loop, after its second cycle.
         """
         motion, config, now = self._motion, self._config, 0.0
         playback = Playback(
@@ -145,56 +145,55 @@ class _Plan:
         return np.array(clock), np.array(times)
 
     def _frame_clock(self) -> Array:
-        """Return when each frame is played on the clock in [s]."""
+        """Return the clock time at which each frame is played in [s]."""
         clock, times = self._times(FINE_STEP)
         frames = np.arange(self._unrolled.frame_count) * self._motion.frame_time
         rising = np.concatenate([[True], np.diff(times) > 1e-9])
         found: Array = np.interp(frames, times[rising], clock[rising])
         return found
 
-    def _samples(self, role: TrackerRole, times: Array) -> Course:
+    def _samples(self, role: TrackerRole, times: Array) -> PoseTrack:
         poses = [self._motion.pose(role, float(moment)) for moment in times]
-        return Course(
+        return PoseTrack(
             np.array([pose.position for pose in poses]),
             np.array([pose.orientation for pose in poses]),
         )
 
 
 def _twice(motion: MappedMotion) -> MappedMotion:
-    """Return a loop that goes round once more before it begins to repeat itself.
+    """Return a loop with its first cycle doubled.
 
-    A robot comes from somewhere else the first time, and so not all that is planned for that
-    time can be repeated.
+    The plan of the first cycle starts from the initial pose, so only the second can be repeated.
     """
     assert motion.loop_start is not None
     frames = np.concatenate(
         [np.arange(motion.frame_count), np.arange(motion.loop_start, motion.frame_count)]
     )
-    ways = np.array([motion.body(frame * motion.frame_time) for frame in range(len(frames))])
+    body = np.array([motion.body(frame * motion.frame_time) for frame in range(len(frames))])
     return replace(
         motion,
-        courses={
-            role: Course(course.positions[frames], course.orientations[frames])
-            for role, course in motion.courses.items()
+        tracks={
+            role: PoseTrack(track.positions[frames], track.orientations[frames])
+            for role, track in motion.tracks.items()
         },
         fingers={side: angles[frames] for side, angles in motion.fingers.items()},
-        path=BodyPath(ways[:, :2], np.unwrap(ways[:, 2])),
+        path=BodyPath(body[:, :2], np.unwrap(body[:, 2])),
         loop_start=motion.frame_count,
     )
 
 
-def _seen(course: Course, tool: EndEffector) -> EndEffector:
-    """Return where an end effector should be for every pose of its tracker."""
-    moved = course.positions - course.positions[0]
-    turned = quat_multiply(course.orientations, quat_inverse(course.orientations[0]))
-    return EndEffector(tool.positions + moved, quat_multiply(turned, tool.orientations))
+def _tool_targets(track: PoseTrack, tool: EndEffector) -> EndEffector:
+    """Return the target of an end effector for every pose of its tracker."""
+    moved = track.positions - track.positions[0]
+    rotated = quat_multiply(track.orientations, quat_inverse(track.orientations[0]))
+    return EndEffector(tool.positions + moved, quat_multiply(rotated, tool.orientations))
 
 
-def _told(places: EndEffector, tool: EndEffector, start: Course) -> Course:
-    """Return where the tracker has to be for every pose of an end effector."""
-    moved = places.positions - tool.positions
-    turned = quat_multiply(places.orientations, quat_inverse(tool.orientations))
-    return Course(start.positions + moved, quat_multiply(turned, start.orientations))
+def _tracker_poses(poses: EndEffector, tool: EndEffector, start: PoseTrack) -> PoseTrack:
+    """Return the tracker pose that leads to each pose of an end effector."""
+    moved = poses.positions - tool.positions
+    rotated = quat_multiply(poses.orientations, quat_inverse(tool.orientations))
+    return PoseTrack(start.positions + moved, quat_multiply(rotated, start.orientations))
 
 
 def _roles(robot: RobotDescription) -> dict[str, TrackerRole]:

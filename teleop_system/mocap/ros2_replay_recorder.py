@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps what a replay sent and what a robot made of it, off the topics, to be scored later."""
+"""Records the samples of a replay and the robot's response from their topics, for scoring."""
 
 from collections import Counter
 from pathlib import Path
@@ -20,9 +20,9 @@ class ReplayRecorder:
 
     Args:
         node: The `TeleopNode` that plays.
-        replay: What it plays.
+        replay: The replay that it plays.
         path: The file to write.
-        notes: What whoever scores it has to know: file, speed, loop and settings.
+        notes: Facts for scoring: file, speed, loop and settings.
     """
 
     def __init__(self, node: Any, replay: Replay, path: Path, notes: dict[str, Any]) -> None:
@@ -34,16 +34,16 @@ class ReplayRecorder:
         self._interventions: Counter[str] = Counter()
         self._holds = 0
         self._was_held = self._is_done = False
-        for topic, take in (
-            (TopicNames.JOINT_STATES, self._hear_joints),
-            (TopicNames.JOINT_TARGETS, self._hear_targets),
+        for topic, callback in (
+            (TopicNames.JOINT_STATES, self._on_joints),
+            (TopicNames.JOINT_TARGETS, self._on_targets),
         ):
-            node.subscribe(JointState, topic, take, QoSPreset.SENSOR_DATA)
-        node.subscribe(Odometry, TopicNames.BASE_ODOM, self._hear_odometry, QoSPreset.SENSOR_DATA)
+            node.subscribe(JointState, topic, callback, QoSPreset.SENSOR_DATA)
+        node.subscribe(Odometry, TopicNames.BASE_ODOM, self._on_odometry, QoSPreset.SENSOR_DATA)
         node.resources.callback(self._data.join)
 
     def sample(self) -> None:
-        """Keep what was sent in this moment, and write everything once the motion is over."""
+        """Record the present samples; write the file once the motion is over."""
         if self._is_done:
             return
         replay, data = self._replay, self._data
@@ -55,13 +55,13 @@ class ReplayRecorder:
         if replay.playback.is_over:
             self._is_done = True
             self.save()
-            self._node.get_logger().info(f"recorded {self._path}; teleop replay scores it")
+            self._node.get_logger().info(f"recorded {self._path}; score it with teleop replay")
 
-    def hear(self, report: StatusReport) -> None:
-        """Keep what the robot says of itself while the motion plays."""
+    def record_report(self, report: StatusReport) -> None:
+        """Record the robot's status report while the motion plays."""
         if self._is_done or self._replay.state is PlaybackState.READY:
             return
-        # A robot without pictures is not well, but moves.
+        # A camera fault does not hold the robot.
         rules = {cause.partition(":")[0] for cause in report.causes} - {CAMERA_CAUSE}
         is_held = report.level >= Level.WARN and bool(rules)
         self._holds += is_held and not self._was_held
@@ -74,31 +74,29 @@ class ReplayRecorder:
         )
 
     def save(self) -> None:
-        """Write what was kept in the background."""
+        """Write the recording in the background."""
         if len(self._data):
             self._data.save_in_background(self._path)
 
     @property
     def is_done(self) -> bool:
-        """Whether the motion is over, and everything written or about to be."""
+        """Whether the motion is over and the file is written or being written."""
         return self._is_done
 
-    def _hear_joints(self, message: JointState) -> None:
+    def _on_joints(self, message: JointState) -> None:
         self._data.notes["measured"] = list(message.name)
-        self._keep("measured", message, message.position)
+        self._record("measured", message, message.position)
 
-    def _hear_targets(self, message: JointState) -> None:
+    def _on_targets(self, message: JointState) -> None:
         self._data.notes["commands"] = list(message.name)
-        self._keep("commands", message, message.position)
-        self._keep("speeds", message, message.velocity)
+        self._record("commands", message, message.position)
+        self._record("speeds", message, message.velocity)
 
-    def _hear_odometry(self, message: Odometry) -> None:
-        place, turn = message.pose.pose.position, message.pose.pose.orientation
-        self._keep(
-            "odometry", message, (place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w)
-        )
+    def _on_odometry(self, message: Odometry) -> None:
+        p, q = message.pose.pose.position, message.pose.pose.orientation
+        self._record("odometry", message, (p.x, p.y, p.z, q.x, q.y, q.z, q.w))
 
-    def _keep(self, name: str, message: Any, values: Any) -> None:
+    def _record(self, name: str, message: Any, values: Any) -> None:
         if self._node.is_active and not self._is_done and len(values):
             stamp = message.header.stamp
             self._data.record(name, stamp.sec + 1e-9 * stamp.nanosec, values)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the joints of a skeleton are turned where the person just stands there.
+"""The rest pose of a skeleton, and the readings of trackers in it.
 
-A tracker is strapped on as it comes. What matters is how its joint has turned since a pose that is
-known: the T-pose in front of a recording, the skeleton with nothing turned, or else the first
-frame. There the person faces along the line square to the shoulders, and the arms point where
-their joints say; trackers then read as if they had been worn in a true T-pose, facing ahead.
+A tracker may be mounted on a joint in any orientation. Its reading follows from the rotation of
+the joint since a known rest pose: the T-pose before a recording, the skeleton without rotations,
+or else the first frame. In the rest pose the person faces perpendicular to the shoulders and the
+arms point as the joints say, so trackers read as if they were mounted in an ideal T-pose.
 """
 
 from dataclasses import dataclass
@@ -23,17 +23,17 @@ Array = NDArray[np.float64]
 SIDEWAYS = {"left": np.array([0.0, 1.0, 0.0]), "right": np.array([0.0, -1.0, 0.0])}
 HANDS = {"left": TrackerRole.LEFT_HAND, "right": TrackerRole.RIGHT_HAND}
 UPRIGHT = 0.8
-"""Share of the way from feet to head that has to lead up where somebody stands."""
+"""Smallest vertical share of the vector from feet to head of a standing person."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RestPose:
-    """A pose in which it is known what every tracker should read.
+    """A pose with known tracker readings.
 
     Attributes:
-        positions: Joints in [m], shape (J, 3).
-        orientations: Joints, xyzw, shape (J, 4).
-        source: Where it was taken from: "t-pose", "skeleton" or "first frame".
+        positions: Joint positions in [m], shape (J, 3).
+        orientations: Joint orientations xyzw, shape (J, 4).
+        source: Origin of the pose: "t-pose", "skeleton" or "first frame".
     """
 
     positions: Array
@@ -42,7 +42,7 @@ class RestPose:
 
     @classmethod
     def of(cls, data: BVHData, mapping: JointMapping, joints: dict[str, int]) -> "RestPose":
-        """Return the best known pose of a recording.
+        """Return the rest pose of a recording.
 
         Args:
             data: The recording.
@@ -54,8 +54,8 @@ class RestPose:
             return cls(data.positions[frame], data.orientations[frame], "t-pose")
         head = joints[mapping.roles[TrackerRole.HEAD]]
         feet = [joints[mapping.roles[TrackerRole(f"{side}_foot")]] for side in HAND_SIDES]
-        way = data.rest[head] - data.rest[feet].mean(axis=0)
-        if way[2] > UPRIGHT * float(np.linalg.norm(way)):
+        vertical = data.rest[head] - data.rest[feet].mean(axis=0)
+        if vertical[2] > UPRIGHT * float(np.linalg.norm(vertical)):
             upright = np.zeros((len(data.names), 4))
             upright[:, 3] = 1.0
             return cls(data.rest, upright, "skeleton")
@@ -63,7 +63,7 @@ class RestPose:
         return cls(data.positions[frame], data.orientations[frame], "first frame")
 
     def readings(self, mapping: JointMapping, joints: dict[str, int]) -> dict[TrackerRole, Array]:
-        """Return what each tracker would read in this pose, as a quaternion xyzw."""
+        """Return the reading of each tracker in this pose, as a quaternion xyzw."""
         shoulders = {side: self.positions[joints[mapping.shoulder(side)]] for side in HAND_SIDES}
         across = shoulders["left"] - shoulders["right"]
         half = 0.5 * float(np.arctan2(-across[0], across[1]))
@@ -78,10 +78,10 @@ class RestPose:
 
 
 def tracker_orientations(data: BVHData, rest: RestPose, joint: int, reading: Array) -> Array:
-    """Return what a tracker on a joint reads in all frames, xyzw, shape (F, 4)."""
-    strapped = quat_multiply(quat_conjugate(rest.orientations[joint]), reading)
-    turns = data.orientations[:, joint]
-    return quat_multiply(turns, np.broadcast_to(strapped, turns.shape))
+    """Return the readings of a tracker on a joint in all frames, xyzw, shape (F, 4)."""
+    mounting = quat_multiply(quat_conjugate(rest.orientations[joint]), reading)
+    joints = data.orientations[:, joint]
+    return quat_multiply(joints, np.broadcast_to(mounting, joints.shape))
 
 
 def _swing(start: Array, end: Array) -> Array:
@@ -90,6 +90,6 @@ def _swing(start: Array, end: Array) -> Array:
     axis = np.cross(start, end)
     sine, cosine = float(np.linalg.norm(axis)), float(start @ end)
     if sine < 1e-9:
-        # Along the same line; an arm that points the other way is turned about the vertical.
+        # Parallel or opposite; an opposite arm rotates about the vertical.
         return quat_exp(np.array([0.0, 0.0, 0.0 if cosine > 0.0 else np.pi]))
     return quat_exp(axis / sine * np.arctan2(sine, cosine))

@@ -15,9 +15,10 @@ from teleop_system.robot_side.engagement import EngagementStatus
 from teleop_system.robot_side.engagement_table import EngagementState
 from teleop_system.robot_side.requests import Requests
 from teleop_system.safety import SafetyOutput
-from teleop_system.session.artefacts import EventLog, Table
+from teleop_system.session.artefacts import EventLog
 from teleop_system.session.signals import Samples
 from teleop_system.session.signals.recording import InputRecorder
+from teleop_system.utils.table import Table
 
 logger = logging.getLogger(__name__)
 

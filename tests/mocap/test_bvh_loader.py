@@ -32,7 +32,7 @@ def test_the_unit_is_told_by_the_height_of_the_person(tmp_path: Path, unit: floa
 @pytest.mark.parametrize("unit", [0.1, 1e-4, 3.0])
 def test_an_absurd_size_is_told(tmp_path: Path, unit: float) -> None:
     path = scaled(tmp_path, unit)
-    with pytest.raises(BVHError, match="units is in no known unit"):
+    with pytest.raises(BVHError, match="cannot detect the unit"):
         load_bvh(path)
     assert load_bvh(path, unit=unit).unit == unit
     with pytest.raises(BVHError, match="m tall"):
@@ -66,7 +66,7 @@ def test_a_person_who_lies_down_has_to_be_told_up(tmp_path: Path) -> None:
         values[3] = "90"
         lines[number] = " ".join(values)
     path = write(tmp_path, "\n".join(lines))
-    with pytest.raises(BVHError, match="what is up"):
+    with pytest.raises(BVHError, match="cannot detect the up axis"):
         load_bvh(path)
     assert load_bvh(path, up="y").up == "y"
 

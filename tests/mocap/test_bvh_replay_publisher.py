@@ -74,7 +74,7 @@ def test_it_waits_starts_stops_and_begins_again_without_a_jump(
     assert bench.trigger(TopicNames.START_PLAYBACK).success
     bench.wait(lambda: playback(bench) == "over")
     hand.clear()
-    assert "once more" in bench.trigger(TopicNames.START_PLAYBACK).message
+    assert "from the start" in bench.trigger(TopicNames.START_PLAYBACK).message
     bench.wait(lambda: playback(bench) == "over")
     # A wave is slower than 2 m/s, and goes at four times its speed; best effort loses samples.
     assert largest_step(hand) < 0.5

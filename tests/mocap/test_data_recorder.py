@@ -11,11 +11,11 @@ import pytest
 from teleop_system.exceptions import ConfigError, InvalidValueError
 from teleop_system.interfaces import HandJointState, Pose6D
 from teleop_system.mocap.data_recorder import (
-    BLOCK,
     DataRecorder,
     load_recording_arrays,
     load_recording_notes,
 )
+from teleop_system.utils.table import CHUNK_ROWS
 
 
 def test_what_was_recorded_is_read_again(tmp_path: Path) -> None:
@@ -42,13 +42,13 @@ def test_notes_stay_beside_the_numbers(tmp_path: Path) -> None:
 
 def test_long_recordings_are_complete(tmp_path: Path) -> None:
     recorder = DataRecorder()
-    for tick in range(BLOCK + 10):
+    for tick in range(CHUNK_ROWS + 10):
         recorder.record("joints", 0.01 * tick, [tick, -tick])
     recorder.save_in_background(tmp_path / "long.npz")
     recorder.record("joints", 1e3, [0, 0])  # Goes on meanwhile, and is not part of it.
     recorder.join()
     joints = load_recording_arrays(tmp_path / "long.npz")["joints"]
-    np.testing.assert_array_equal(joints[:, 0], np.arange(BLOCK + 10))
+    np.testing.assert_array_equal(joints[:, 0], np.arange(CHUNK_ROWS + 10))
 
 
 def test_what_finds_no_room_is_counted() -> None:

@@ -34,12 +34,12 @@ def largest_step(
 
 def test_poses_between_frames_lie_between_them() -> None:
     played = motion(noise=0.0)
-    course = played.courses[TrackerRole.RIGHT_HAND]
+    track = played.tracks[TrackerRole.RIGHT_HAND]
     for frame, share in ((3, 0.25), (150, 0.5), (170, 0.9)):
         pose = played.pose(TrackerRole.RIGHT_HAND, (frame + share) * played.frame_time)
-        expected = course.positions[frame] * (1 - share) + course.positions[frame + 1] * share
+        expected = track.positions[frame] * (1 - share) + track.positions[frame + 1] * share
         np.testing.assert_allclose(pose.position, expected, atol=1e-12)
-        turn = quat_slerp(course.orientations[frame], course.orientations[frame + 1], share)
+        turn = quat_slerp(track.orientations[frame], track.orientations[frame + 1], share)
         assert quat_distance(pose.orientation, turn) < 1e-7
 
 
@@ -86,7 +86,7 @@ def test_fingers_loop_with_the_hands() -> None:
 def test_once_more_comes_back_without_a_jump_and_stays_where_it_is() -> None:
     played = motion()
     end = played.duration
-    again = played.again(end, 2.0)
+    again = played.restarted(end, 2.0)
     assert again.approach == pytest.approx(2.0, abs=played.frame_time)
     for role in TrackerRole:
         before, after = played.pose(role, end), again.pose(role, 0.0)

@@ -14,7 +14,7 @@ from teleop_system.interfaces import TrackerRole
 from teleop_system.mocap.bvh_motion import load_motion, make_playback, mocap_config
 from teleop_system.mocap.config import MocapConfig
 from teleop_system.mocap.mapped_motion import MappedMotion
-from teleop_system.mocap.robot_plan import planned
+from teleop_system.mocap.robot_plan import plan_motion
 from teleop_system.session.robot_proportions import scaled_to_robot
 from teleop_system.settings import load_settings
 
@@ -41,11 +41,11 @@ def accelerations(motion: MappedMotion, how: MocapConfig) -> np.ndarray:
 def test_a_plan_is_calmer_and_keeps_what_was_recorded() -> None:
     fast = config("mocap.speed=3.0")
     plain = load_motion(replace(fast, plan=replace(fast.plan, enabled=False)))
-    motion = planned(plain, fast)
-    assert plain.wishes is None
-    assert motion.wishes is not None
-    for role, course in plain.courses.items():
-        np.testing.assert_array_equal(motion.recorded().courses[role].positions, course.positions)
+    motion = plan_motion(plain, fast)
+    assert plain.recorded_tracks is None
+    assert motion.recorded_tracks is not None
+    for role, track in plain.tracks.items():
+        np.testing.assert_array_equal(motion.recorded().tracks[role].positions, track.positions)
     assert accelerations(motion, fast).max() < 0.7 * accelerations(plain, fast).max()
     assert motion.duration == plain.duration
 
@@ -73,23 +73,23 @@ def test_a_planned_loop_closes_without_a_jump() -> None:
 
 def test_played_again_a_plan_begins_where_the_person_is() -> None:
     motion = load_motion(config())
-    again = motion.again(motion.duration, 2.0)
-    assert again.wishes is not None
+    again = motion.restarted(motion.duration, 2.0)
+    assert again.recorded_tracks is not None
     before = motion.pose(HAND, motion.duration).position
     np.testing.assert_allclose(again.pose(HAND, 0.0).position, before, atol=1e-9)
 
 
 @pytest.mark.parametrize("change", ["arm.mapping=absolute", "arm.limbs.arm.scale=0.5"])
 def test_hands_that_are_moved_another_way_are_not_planned_for(change: str) -> None:
-    assert load_motion(config(change)).wishes is None
+    assert load_motion(config(change)).recorded_tracks is None
 
 
 def test_what_is_too_long_is_played_as_it_is_and_said(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         motion = load_motion(config("mocap.plan.longest=5"))
-    assert motion.wishes is None
+    assert motion.recorded_tracks is None
     assert "mocap.plan.longest" in caplog.text
 
 
 def test_a_motion_that_is_only_looked_at_is_not_planned() -> None:
-    assert load_motion(MocapConfig(file=Path("wave"))).wishes is None
+    assert load_motion(MocapConfig(file=Path("wave"))).recorded_tracks is None

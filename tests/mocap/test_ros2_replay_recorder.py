@@ -37,7 +37,7 @@ def test_holds_are_counted_and_a_camera_without_pictures_is_none(tmp_path: Path)
             report(Level.WARN, BLIND),
             report(Level.WARN, HOLD),
         ):
-            recorder.hear(heard)
+            recorder.record_report(heard)
         notes = recorder._data.notes
     assert notes["holds"] == 2
     assert notes["interventions"] == {"velocity": 1, "stale": 3}

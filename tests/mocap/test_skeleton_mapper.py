@@ -123,7 +123,7 @@ def test_the_t_pose_of_a_real_recording_never_plays(name: str) -> None:
     motion = SkeletonMapper(MocapConfig()).map(data)
     assert motion.frame_count == data.frame_count - 1
     speed = (
-        np.linalg.norm(np.diff(motion.courses[R.LEFT_HAND].positions, axis=0), axis=1)
+        np.linalg.norm(np.diff(motion.tracks[R.LEFT_HAND].positions, axis=0), axis=1)
         / data.frame_time
     )
     # Out of a T-pose a hand would leap by half a metre within one frame: 60 m/s.
@@ -137,7 +137,7 @@ def test_lost_bones_of_real_recordings_are_put_back() -> None:
     motion = mapper.map(data)
     raw = data.positions[1:]
     hand, elbow = raw[:, data.index("LeftHand")], raw[:, data.index("LeftForeArm")]
-    lift = motion.courses[R.LEFT_HAND].positions[:, 2].mean() - hand[:, 2].mean()
+    lift = motion.tracks[R.LEFT_HAND].positions[:, 2].mean() - hand[:, 2].mean()
     thorax = np.linalg.norm(raw[0, data.index("Spine1")] - raw[0, data.index("Spine")])
     assert thorax == pytest.approx(0.117, abs=1e-3)
     # The thorax lifts shoulder and hand; the wrist lets a hanging hand hang lower again.

@@ -10,9 +10,9 @@ import yaml
 
 from teleop_system.exceptions import ConfigError, UnknownNameError
 from teleop_system.interfaces.causes import Cause, Rule, Severity
-from teleop_system.session.artefacts import EventLog, RunFolder, Table
-from teleop_system.session.artefacts.table import CHUNK_ROWS
+from teleop_system.session.artefacts import EventLog, RunFolder
 from teleop_system.settings import TeleopSettings
+from teleop_system.utils.table import CHUNK_ROWS, Table
 
 
 def limited(value: float = 4.0, subject: str = "left_arm_3") -> Cause:

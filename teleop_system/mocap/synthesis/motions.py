@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our sample motions."""
+"""The built-in motions."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from teleop_system.mocap.synthesis.performance import Array, Performance, about,
 from teleop_system.mocap.synthesis.skeletons import Skeleton, cmu_skeleton, mixamo_skeleton
 
 RATE = 20.0
-"""Frames per second; motions are smooth, and are interpolated as they are played."""
+"""Frames per second; playback interpolates between them."""
 
 
 def _times(duration: float) -> Array:
@@ -17,7 +17,7 @@ def _times(duration: float) -> Array:
 
 
 def walk_and_reach() -> Performance:
-    """Walk two metres, reach out with the right hand and then with both, and let go."""
+    """Walk two metres, reach out with the right hand and then with both, and lower them."""
     times = _times(12.0)
     motion = Performance(times)
     activity = keyed(times, (0.6, 0.0), (1.6, 1.0), (5.6, 1.0), (6.4, 0.0))
@@ -39,7 +39,7 @@ def walk_and_reach() -> Performance:
 
 
 def box_handling() -> Performance:
-    """Take a box with both hands, lift it, turn aside, put it down, and come back."""
+    """Take a box with both hands, lift it, turn aside, put it down, and turn back."""
     times = _times(12.0)
     motion = Performance(times)
     motion.stand()
@@ -54,8 +54,8 @@ def box_handling() -> Performance:
             out=0.15 + 0.25 * reach - 0.12 * grip,
             bent=0.3 + 1.0 * reach + 0.1 * lift,
         )
-    motion.turns["spine"] = about("y", 0.5 * aside) @ about("x", 0.12 * (reach - lift))
-    motion.turns["chest"] = about("y", 0.5 * aside)
+    motion.rotations["spine"] = about("y", 0.5 * aside) @ about("x", 0.12 * (reach - lift))
+    motion.rotations["chest"] = about("y", 0.5 * aside)
     _look(motion, nod=0.35 * reach - 0.2 * lift, pan=0.3 * aside)
     return motion
 
@@ -80,7 +80,7 @@ def wave() -> Performance:
 
 
 def turn() -> Performance:
-    """Step round to the left by a right angle, look about, and step back."""
+    """Turn left by 90 degrees with small steps, look around, and turn back."""
     times = _times(11.0)
     motion = Performance(times)
     activity = keyed(times, (0.6, 0.0), (1.2, 1.0), (4.2, 1.0), (4.8, 0.0), (6.0, 0.0), (6.6, 1.0))
@@ -113,8 +113,8 @@ def count() -> Performance:
 
 
 def _look(motion: Performance, *, nod: Array, pan: Array) -> None:
-    motion.turns["neck"] = about("y", 0.5 * pan)
-    motion.turns["head"] = about("y", 0.5 * pan) @ about("x", nod)
+    motion.rotations["neck"] = about("y", 0.5 * pan)
+    motion.rotations["head"] = about("y", 0.5 * pan) @ about("x", nod)
 
 
 MOTIONS: dict[str, tuple[Callable[[], Performance], Callable[[], Skeleton]]] = {
@@ -125,4 +125,4 @@ MOTIONS: dict[str, tuple[Callable[[], Performance], Callable[[], Skeleton]]] = {
     "walk_and_reach_mixamo": (walk_and_reach, mixamo_skeleton),
     "count_mixamo": (count, mixamo_skeleton),
 }
-"""Motions and the skeletons they are written with, by the names of their files."""
+"""Motion and skeleton by file name."""

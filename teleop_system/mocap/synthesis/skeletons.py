@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The skeletons of our sample motions: one body, once as CMU's and once as Mixamo's files have it.
+"""The skeletons of the built-in motions: one body with the joints of CMU and of Mixamo files.
 
-With nothing turned it stands in a T-pose: y up, z ahead, x to the left.
+Without rotations it stands in a T-pose: y up, z ahead, x to the left.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ THIGH, SHANK, ANKLE = 0.41, 0.41, 0.08
 HIP_WIDTH, HIP_DROP = 0.09, 0.06
 UPPER_ARM, FOREARM, HAND = 0.29, 0.27, 0.08
 HIP_HEIGHT = HIP_DROP + THIGH + SHANK + ANKLE
-"""Height of the hips of a person who stands in [m]."""
+"""Height of the hips of a standing person in [m]."""
 
 FINGERS: dict[str, tuple[Offset, tuple[float, float, float]]] = {
     "Thumb": ((0.025, -0.012, 0.025), (0.046, 0.032, 0.027)),
@@ -35,11 +35,11 @@ class Bone:
     """A joint of a skeleton.
 
     Attributes:
-        name: As the file has it.
+        name: Name in the file.
         parent: Name of its parent; empty for the root.
-        offset: From its parent in [m].
-        part: What it is of the body, by which motions turn it; empty where nothing turns it.
-        end: Tip beyond it in [m], where it is the last of its kind.
+        offset: Offset from its parent in [m].
+        part: Body part whose rotation it takes; empty for a fixed joint.
+        end: Offset of an end site in [m], or None.
     """
 
     name: str
@@ -51,12 +51,12 @@ class Bone:
 
 @dataclass(frozen=True, slots=True)
 class Skeleton:
-    """A family of files.
+    """A skeleton family.
 
     Attributes:
         bones: The joints, parents first.
         unit: Length of its unit in [m].
-        has_rest_frame: Whether a T-pose comes before the motion.
+        has_rest_frame: Whether a file begins with a T-pose.
     """
 
     bones: tuple[Bone, ...]
@@ -65,7 +65,7 @@ class Skeleton:
 
 
 def cmu_skeleton() -> Skeleton:
-    """Return the body as CMU's conversion has it: thorax and wrist bones are lost."""
+    """Return the body with the joints of CMU files; they lack thorax and wrist bones."""
     bones = [Bone("Hips", "", (0.0, 0.0, 0.0), "hips")]
     for side, short in (("Left", "L"), ("Right", "R")):
         bones.append(Bone(f"{short}HipJoint", "Hips", (0.0, 0.0, 0.0)))
@@ -100,7 +100,7 @@ def cmu_skeleton() -> Skeleton:
 
 
 def mixamo_skeleton() -> Skeleton:
-    """Return the body as Mixamo's files have it, with fingers, in centimetres."""
+    """Return the body with the joints of Mixamo files, with fingers, in centimetres."""
     bones = [Bone("Hips", "", (0.0, HIP_HEIGHT, 0.0), "hips")]
     bones += [
         Bone("Spine", "Hips", (0.0, 0.1, 0.0), "spine"),
@@ -141,7 +141,7 @@ def _leg(side: str, parent: str, toe: str) -> list[Bone]:
 def _finger(
     side: str, finger: str, knuckle: Offset, lengths: tuple[float, float, float], sign: float
 ) -> list[Bone]:
-    # A straight thumb points between ahead and aside.
+    # A straight thumb points diagonally, between ahead and sideways.
     along = np.array([0.73, 0.0, 0.68]) if finger == "Thumb" else np.array([1.0, 0.0, 0.0])
 
     def offset(length: float) -> Offset:

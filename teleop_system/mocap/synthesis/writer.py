@@ -11,8 +11,8 @@ from teleop_system.mocap.synthesis.skeletons import Bone, Skeleton
 
 Array = NDArray[np.float64]
 
-ANGLE_DECIMALS, PLACE_DECIMALS = 1, 3
-"""Decimals of angles in degrees, and of the root's place in the file's units."""
+ANGLE_DECIMALS, POSITION_DECIMALS = 1, 3
+"""Decimals of angles in degrees, and of the root's position in the file's units."""
 ROTATIONS = "Zrotation Yrotation Xrotation"
 
 
@@ -22,7 +22,7 @@ def bvh_text(performance: Performance, skeleton: Skeleton) -> str:
     frames = _frames(performance, skeleton)
     step = float(performance.times[1] - performance.times[0])
     lines += ["MOTION", f"Frames: {len(frames)}", f"Frame Time: {step:.6g}"]
-    decimals = [PLACE_DECIMALS] * 3 + [ANGLE_DECIMALS] * (frames.shape[1] - 3)
+    decimals = [POSITION_DECIMALS] * 3 + [ANGLE_DECIMALS] * (frames.shape[1] - 3)
     lines += [" ".join(map(_number, frame, decimals)) for frame in frames.tolist()]
     return "\n".join(lines) + "\n"
 
@@ -64,11 +64,11 @@ def _in_file_order(skeleton: Skeleton, parent: str = "") -> list[Bone]:
 def _frames(performance: Performance, skeleton: Skeleton) -> Array:
     columns = [performance.hips / skeleton.unit]
     for bone in _in_file_order(skeleton):
-        turns = performance.turns.get(bone.part)
-        if turns is None:
+        rotations = performance.rotations.get(bone.part)
+        if rotations is None:
             columns.append(np.zeros((len(performance.times), 3)))
         else:
-            columns.append(np.rad2deg(_angles(turns)))
+            columns.append(np.rad2deg(_angles(rotations)))
     frames = np.concatenate(columns, axis=1)
     if skeleton.has_rest_frame:
         rest = np.zeros((1, frames.shape[1]))
@@ -77,16 +77,16 @@ def _frames(performance: Performance, skeleton: Skeleton) -> Array:
     return frames
 
 
-def _angles(turns: Array) -> Array:
-    """Return rotations as angles about z, then y, then x, shape (F, 3), in [rad]."""
-    y = -np.arcsin(np.clip(turns[:, 2, 0], -1.0, 1.0))
-    z = np.unwrap(np.arctan2(turns[:, 1, 0], turns[:, 0, 0]))
-    x = np.unwrap(np.arctan2(turns[:, 2, 1], turns[:, 2, 2]))
+def _angles(rotations: Array) -> Array:
+    """Return rotations as intrinsic angles about z, y and x in [rad], shape (F, 3)."""
+    y = -np.arcsin(np.clip(rotations[:, 2, 0], -1.0, 1.0))
+    z = np.unwrap(np.arctan2(rotations[:, 1, 0], rotations[:, 0, 0]))
+    x = np.unwrap(np.arctan2(rotations[:, 2, 1], rotations[:, 2, 2]))
     return np.stack([z, y, x], axis=-1)
 
 
 def _number(value: float, decimals: int) -> str:
-    """Return a number as short as it can be written: -0.50 is -.5, and 0.00 is 0."""
+    """Return a number in its shortest form: -0.50 is -.5, and 0.00 is 0."""
     text = f"{value:.{decimals}f}".rstrip("0").rstrip(".")
     if text in ("-0", "", "0"):
         return "0"

@@ -3,6 +3,5 @@
 
 from teleop_system.session.artefacts.events import EventLog, Intervention
 from teleop_system.session.artefacts.folder import RunFolder, environment
-from teleop_system.session.artefacts.table import Table
 
-__all__ = ["EventLog", "Intervention", "RunFolder", "Table", "environment"]
+__all__ = ["EventLog", "Intervention", "RunFolder", "environment"]

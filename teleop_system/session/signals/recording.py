@@ -14,8 +14,8 @@ from teleop_system.exceptions import ConfigError
 from teleop_system.interfaces import HandJointState, Pose6D
 from teleop_system.interfaces.causes import Cause
 from teleop_system.interfaces.master_device import FINGER_COUNT, HAND_JOINT_COUNT
-from teleop_system.session.artefacts.table import Table
 from teleop_system.session.signals.hub import ISignalSource, Samples
+from teleop_system.utils.table import Table
 
 Array = NDArray[np.float64]
 

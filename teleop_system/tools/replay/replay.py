@@ -193,7 +193,7 @@ class _Stage:
     def run(self, on_tick: TickCallback | None) -> None:
         """Run the session until the motion is over."""
         period = 1.0 / self._session.rate
-        captured = self._motion.frame_count - self._motion.lead
+        captured = self._motion.frame_count - self._motion.approach_frames
 
         def tick(now: float) -> None:
             self._contacts.look(now)
