@@ -11,9 +11,9 @@ from teleop_system.exceptions import TeleopError
 
 if TYPE_CHECKING:
     from teleop_system.session.runner import StatusCallback
-    from teleop_system.tools.trials import Trial, Verdict
+    from teleop_system.tools.trials import Criterion, Trial
 
-    Run = Callable[[StatusCallback], tuple[Trial, list[Verdict]]]
+    Run = Callable[[StatusCallback], tuple[Trial, list[Criterion]]]
 
 EXIT_PASSED = 0
 
@@ -48,7 +48,7 @@ def show_demo_steps(arguments: Sequence[str] | None = None) -> int:
 
         def run(
             on_status: "StatusCallback", number: int = number, window: bool | None = window
-        ) -> "tuple[Trial, list[Verdict]]":
+        ) -> "tuple[Trial, list[Criterion]]":
             return run_step(number, overrides, window=window, on_status=on_status)
 
         codes.append(_show(f"step {number}: {STEPS[number].shows}", run))

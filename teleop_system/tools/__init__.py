@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the `teleop` command does, as functions: look at a robot, check it, run a session."""
+"""The functions behind the `teleop` command: check and view a robot, run and replay a session."""

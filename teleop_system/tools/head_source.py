@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operator's head from ROS 2 into a stream."""
+"""Sends the operator's head orientation from ROS 2 to a stream."""
 
 import contextlib
 from collections.abc import Iterator
@@ -14,14 +14,14 @@ from teleop_system.utils.ros2_spinning import open_node
 
 @contextlib.contextmanager
 def hmd_to_stream(camera: ICameraStream, ros: RosOptions) -> Iterator[None]:
-    """Send `/master/hmd/orientation` through a stream's client, while inside.
+    """Send `/master/hmd/orientation` to a stream while the context is open.
 
     Raises:
-        StreamError: The camera is no stream.
-        MissingExtraError: There is no ROS 2.
+        StreamError: The camera is not a stream.
+        MissingExtraError: ROS 2 is missing.
     """
     if not isinstance(camera, RGBDStreamClient):
-        raise StreamError("only the client of a stream sends the operator's head")
+        raise StreamError("only a stream client can send the operator's head orientation")
     if not is_ros_available():
         raise MissingExtraError("rclpy (or a sourced ROS 2)", "ros")
     from teleop_system.modules.camera import ros2_head_sync

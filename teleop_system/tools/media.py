@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures and videos on disk, for machines without a screen."""
+"""Writes pictures and videos to files."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ Image = NDArray[np.uint8]
 
 
 def save_picture(picture: Image, path: Path) -> Path:
-    """Write a picture, shape (H, W, 3), in the format of the file's ending."""
+    """Write a picture, shape (H, W, 3), in the format of the file extension."""
     try:
         from PIL import Image as PillowImage
     except ImportError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot in MuJoCo, standing in one of its named poses."""
+"""Simulates a robot in one of its named poses."""
 
 from typing import Any
 
@@ -10,15 +10,15 @@ from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 def simulate_robot(
     robot: RobotDescription, pose: str | None = None, scene: str | None = "auto"
 ) -> MuJoCoSimulator:
-    """Return a simulation of a robot that is yours to shut down.
+    """Return a simulation of a robot; the caller shuts it down.
 
     Args:
         robot: The robot.
-        pose: Named pose to begin in; None for the one it starts in.
+        pose: Named initial pose; None for the robot's own.
         scene: Surroundings as `MuJoCoConfig.scene` takes them.
 
     Raises:
-        UnknownNameError: There is no such pose or scene.
+        UnknownNameError: The pose or scene does not exist.
         ModelError: The model is missing or broken.
     """
     name = pose or robot.initial_pose
@@ -31,8 +31,8 @@ def simulate_robot(
     }
     simulator = MuJoCoSimulator()
     simulator.initialize(config)
-    # A keyframe also places what no motor moves, such as the second finger of a gripper; and
-    # joints that are pulled by a tendon can be placed in no other way.
+    # A keyframe also sets joints without a motor, such as the second finger of a gripper, and is
+    # the only way to set joints that a tendon moves.
     keyframes = [simulator.model.key(index).name for index in range(simulator.model.nkey)]
     known = set(simulator.get_joint_names())
     config["keyframe"] = name if name in keyframes else None

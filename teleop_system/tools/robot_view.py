@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shows a robot: in a window where there is a screen, as a picture where there is none."""
+"""Shows a robot in a window, or draws a picture of it."""
 
 import time
 from dataclasses import dataclass
@@ -27,24 +27,24 @@ VIEWS = {
     "back": (0.0, -8.0),
     "top": (180.0, -89.0),
 }
-"""Azimuth and elevation in [deg] of the views that every robot has beside its own cameras."""
+"""Azimuth and elevation in [deg] of the views that exist beside the cameras of the model."""
 MARGIN = 1.05
-"""Room around the robot in a picture."""
+"""Factor of the camera distance that leaves a margin around the robot."""
 FRAME_PERIOD = 1.0 / 60.0
-"""Time in [s] between two pictures in the window."""
+"""Time in [s] between two frames in the window."""
 COLLISION_COLOUR = (0.95, 0.45, 0.1, 0.55)
 HIDDEN_GROUP = 5
 
 
 @dataclass(frozen=True, slots=True)
 class ViewOptions:
-    """What to show of a robot.
+    """Options of a view.
 
     Attributes:
-        pose: Named pose; None for the one it starts in.
+        pose: Named pose; None for the initial one.
         camera: A camera of the model or one of `VIEWS`.
-        collision: Show the shapes that collide instead of those made to be looked at.
-        scene: Surroundings as `MuJoCoConfig.scene` takes them; here "auto" always gives a floor.
+        collision: Show collision shapes instead of visual shapes.
+        scene: Surroundings as `MuJoCoConfig.scene` takes them; "auto" always adds a floor here.
         width: Columns of a picture in [px].
         height: Rows of a picture in [px].
     """
@@ -61,8 +61,8 @@ def show_robot(robot: RobotDescription, options: ViewOptions) -> None:
     """Show a robot in a window until it is closed; it holds its pose and can be dragged.
 
     Raises:
-        UnknownNameError: There is no such pose or scene.
-        RenderingUnavailableError: No window can be opened here.
+        UnknownNameError: The pose or scene does not exist.
+        RenderingUnavailableError: No window can be opened.
     """
     simulator = _simulate(robot, options)
     try:
@@ -81,8 +81,8 @@ def draw_robot(robot: RobotDescription, options: ViewOptions) -> NDArray[np.uint
     """Return a picture of a robot, shape (height, width, 3).
 
     Raises:
-        UnknownNameError: There is no such pose, camera or scene.
-        RenderingUnavailableError: No OpenGL back end works here.
+        UnknownNameError: The pose, camera or scene does not exist.
+        RenderingUnavailableError: No OpenGL back end works.
     """
     simulator = _simulate(robot, options)
     try:
@@ -99,11 +99,11 @@ def draw_robot(robot: RobotDescription, options: ViewOptions) -> NDArray[np.uint
 
 
 def save_view(picture: NDArray[np.uint8], path: Path) -> None:
-    """Write a picture to a file, in the format of its suffix.
+    """Write a picture to a file, in the format of the file extension.
 
     Raises:
-        MissingExtraError: The library that writes pictures is not installed.
-        InvalidValueError: The file cannot be written, or its suffix names no format of pictures.
+        MissingExtraError: The picture library is not installed.
+        InvalidValueError: The file cannot be written, or its extension is not a picture format.
     """
     try:
         save_picture(picture, path)
@@ -115,7 +115,7 @@ def _simulate(robot: RobotDescription, options: ViewOptions) -> MuJoCoSimulator:
     simulator = simulate_robot(robot, options.pose, options.scene)
     plane = int(mujoco.mjtGeom.mjGEOM_PLANE)
     if options.scene == AUTO_SCENE and plane not in simulator.model.geom_type:
-        # A robot that cannot fall needs no floor, but without one it hangs in the dark.
+        # A fixed robot needs no floor, but without one the background is black.
         simulator = simulate_robot(robot, options.pose, "floor")
     if options.collision:
         _show_collision(simulator.model)
@@ -123,7 +123,7 @@ def _simulate(robot: RobotDescription, options: ViewOptions) -> MuJoCoSimulator:
 
 
 def _show_collision(model: Any) -> None:
-    """Colour the shapes that can touch anything and hide the rest, but for the floor."""
+    """Colour the collision shapes and hide the others, except the floor."""
     plane = int(mujoco.mjtGeom.mjGEOM_PLANE)
     for geom in range(model.ngeom):
         if model.geom_type[geom] == plane:
@@ -155,7 +155,7 @@ def _camera(model: Any, data: Any, options: ViewOptions) -> Any:
 
 
 def _bounds(model: Any, data: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the corners in [m] of a box around everything but floors and walls."""
+    """Return the corners in [m] of a box around everything except floors and walls."""
     plane = int(mujoco.mjtGeom.mjGEOM_PLANE)
     shown = [
         geom
@@ -175,7 +175,7 @@ def _bounds(model: Any, data: Any) -> tuple[NDArray[np.float64], NDArray[np.floa
 def _draw(model: Any, data: Any, camera: Any, options: ViewOptions) -> NDArray[np.uint8]:
     model.vis.global_.offwidth = max(options.width, model.vis.global_.offwidth)
     model.vis.global_.offheight = max(options.height, model.vis.global_.offheight)
-    model.vis.quality.offsamples = 8  # One picture, so smooth edges are worth their time.
+    model.vis.quality.offsamples = 8  # Smooth edges; the cost does not matter for one picture.
     context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
     try:
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, context)
@@ -189,4 +189,4 @@ def _draw(model: Any, data: Any, camera: Any, options: ViewOptions) -> NDArray[n
         mujoco.mjr_readPixels(pixels, None, viewport, context)
     finally:
         context.free()
-    return np.ascontiguousarray(pixels[::-1])  # OpenGL begins with the lowest row.
+    return np.ascontiguousarray(pixels[::-1])  # OpenGL returns the bottom row first.

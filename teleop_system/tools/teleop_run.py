@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a whole session from settings: simulator, window or film, artefacts and report."""
+"""Runs a session from settings: simulator, window or film, artefacts and report."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from teleop_system.session.status import StatusReporter
 from teleop_system.settings import TeleopSettings
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.simulators.viewer import has_display, interactive_viewer
-from teleop_system.tools.contact_watch import ContactWatch
+from teleop_system.tools.contact_monitor import ContactMonitor
 from teleop_system.tools.film import Film, ProgressCallback
 
 BuiltCallback = Callable[[TeleopSession], None]
@@ -27,11 +27,11 @@ BuiltCallback = Callable[[TeleopSession], None]
 
 @dataclass(slots=True)
 class TeleopResult:
-    """What came out of a session.
+    """Result of a session.
 
     Attributes:
-        summary: How it went as a run.
-        outcome: How well the robot followed.
+        summary: Summary of the run.
+        outcome: Tracking results.
         files: Pictures and videos.
     """
 
@@ -49,19 +49,19 @@ def run_teleop(
     on_status: StatusCallback | None = None,
     on_drawing: ProgressCallback | None = None,
 ) -> TeleopResult:
-    """Run a session until its time is up, its window is closed, or Ctrl-C is pressed.
+    """Run a session until its duration is over, its window is closed, or Ctrl-C is pressed.
 
     Args:
-        settings: Everything there is to say.
-        window: Whether to open a window; None opens one where there is a display.
-        film: Whether to save a picture and a video where there is no window.
+        settings: All settings.
+        window: Whether to open a window; None for one if there is a display.
+        film: Whether to save a picture and a video if there is no window.
         on_built: Called with the session before it starts.
-        on_status: Called a few times a second with the status.
-        on_drawing: Called with the frames drawn and taken while the video is being finished.
+        on_status: Called several times per second with the status.
+        on_drawing: Called with the numbers of drawn and stored frames while the video is finished.
 
     Raises:
-        TeleopError: The settings cannot be used, or the simulation failed; what was recorded
-            until then is written all the same.
+        TeleopError: The settings are invalid, or the simulation failed; recorded data is
+            still written.
     """
     settings = scaled_to_robot(settings)
     simulator = make_simulator(settings) if settings.session.mode == "simulation" else None
@@ -70,8 +70,8 @@ def run_teleop(
         session = _build(settings, simulator, folder)
         if on_built is not None:
             on_built(session)
-        show = _Show(simulator, settings, window=window, film=film and folder is not None)
-        return _run(session, settings, folder, show, on_status, on_drawing)
+        observer = _Observer(simulator, settings, window=window, film=film and folder is not None)
+        return _run(session, settings, folder, observer, on_status, on_drawing)
     finally:
         if simulator is not None:
             simulator.shutdown()
@@ -85,7 +85,7 @@ def _build(
     try:
         session = build_session(settings, simulator=simulator, events=folder / folder.EVENTS)
     except TeleopError:
-        folder.remove()  # Nothing ran.
+        folder.remove()  # The session did not run.
         raise
     folder.write_config(settings)
     folder.write_environment()
@@ -96,7 +96,7 @@ def _run(
     session: TeleopSession,
     settings: TeleopSettings,
     folder: RunFolder | None,
-    show: "_Show",
+    observer: "_Observer",
     on_status: StatusCallback | None,
     on_drawing: ProgressCallback | None,
 ) -> TeleopResult:
@@ -109,25 +109,25 @@ def _run(
     )
     result = TeleopResult(runner.summary, RunOutcome())
     try:
-        with show.opened() as is_open:
+        with observer.opened() as is_open:
             runner.run(
                 settings.operator.duration,
-                on_tick=show.on_tick,
+                on_tick=observer.on_tick,
                 on_status=on_status,
                 should_stop=lambda: not is_open(),
             )
     finally:
         session.close()
-        result.outcome = evaluate_run(session, robot, show.contacts)
+        result.outcome = evaluate_run(session, robot, observer.contacts)
         if folder is not None:
-            result.files = show.save(folder.path, on_drawing)
+            result.files = observer.save(folder.path, on_drawing)
             picture = next((file for file in result.files if file.suffix == ".png"), None)
             write_artefacts(folder, result.outcome, session, runner, settings, picture=picture)
     return result
 
 
-class _Show:
-    """What there is to see of a simulation: a window, or a film; and what it is watched for."""
+class _Observer:
+    """Window or film of a simulation, and its contact check."""
 
     def __init__(
         self,
@@ -142,16 +142,16 @@ class _Show:
         can_film = film and settings.simulation.render and not self._wants_window
         self._film = Film(self._simulator) if can_film and self._simulator is not None else None
         robot = load_robot(settings.robot.name)
-        self._watch = ContactWatch(self._simulator, robot) if self._simulator else None
+        self._contacts = ContactMonitor(self._simulator, robot) if self._simulator else None
 
     @property
     def contacts(self) -> list[tuple[str, str]] | None:
-        """Pairs of the robot's links that touched each other; None where nobody looked."""
-        return self._watch.pairs if self._watch is not None else None
+        """Pairs of links that touched; None without a simulation."""
+        return self._contacts.pairs if self._contacts is not None else None
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[Callable[[], bool]]:
-        """Yield a function that renews the window, if any, and tells whether to go on."""
+        """Yield a function that updates the window and returns whether it is open."""
         if self._simulator is None or not self._wants_window:
             yield lambda: True
             return
@@ -164,12 +164,12 @@ class _Show:
             yield is_open
 
     def on_tick(self, time: float) -> None:
-        """Take a frame and look for contacts where it is time to."""
+        """Record a frame and check for contacts, if due."""
         if self._film is not None:
-            self._film.maybe_shoot(time)
-        if self._watch is not None:
-            self._watch.look(time)
+            self._film.record_frame(time)
+        if self._contacts is not None:
+            self._contacts.check(time)
 
     def save(self, folder: Path, on_drawing: ProgressCallback | None) -> list[Path]:
-        """Finish the film, if there is one, and return its files."""
+        """Finish the film, if any, and return its files."""
         return self._film.save(folder, on_drawing) if self._film is not None else []

@@ -31,7 +31,7 @@ def quick(file: Path | str, runs: Path, *overrides: str) -> object:
     return run_replay(settings, film=False)
 
 
-def test_a_wave_is_followed_safely_and_told_in_a_report(tmp_path: Path) -> None:
+def test_a_wave_is_followed_safely_and_reported(tmp_path: Path) -> None:
     result = quick("wave", tmp_path)
     score = result.score  # type: ignore[attr-defined]
     assert score.is_safe, score
@@ -68,7 +68,7 @@ def test_files_folders_and_names_are_found(tmp_path: Path) -> None:
     assert [path.stem for path in find_files([tmp_path, Path("wave")])] == ["a", "b", "wave"]
     assert len(find_files([])) == len(shipped_motions()) == 6
     (tmp_path / "empty").mkdir()
-    with pytest.raises(BVHError, match="no file"):
+    with pytest.raises(BVHError, match=r"no .*bvh"):
         find_files([tmp_path / "empty"])
 
 
@@ -97,13 +97,13 @@ def test_a_grid_has_every_combination_and_the_best_comes_first(tmp_path: Path) -
     assert math.isnan(points[1].error)
     page = sweep_page(Path("wave"), grid, points)
     assert page.count("<tr>") == 3
-    assert "nothing within reach" in page
+    assert "no reachable target" in page
     assert "<polyline" in page
 
 
 @pytest.mark.parametrize("wrong", ["mocap.speed", "=1", "mocap.speed="])
-def test_an_axis_without_values_is_told(wrong: str) -> None:
-    with pytest.raises(ConfigError, match="an axis of the grid"):
+def test_an_axis_without_values_is_an_error(wrong: str) -> None:
+    with pytest.raises(ConfigError, match="an axis must be"):
         parse_grid([wrong])
 
 

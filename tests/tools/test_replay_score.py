@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What counts as reachable and as followed, on motions whose answers are known."""
+"""Reachability and walk scores of motions with known answers."""
 
 import numpy as np
 import pytest
@@ -18,43 +18,45 @@ ROBOT = load_robot("rby1")
 TICK = 0.01
 
 
-def judge(way: np.ndarray) -> HandReach:
-    """Return how near the right hand can come to where it is at first, plus a way [m], (T, 3)."""
+def judge(offset: np.ndarray) -> HandReach:
+    """Judge targets of the right hand: its first position plus an offset [m], (T, 3)."""
     begin = ROBOT.pose("ready")
     planner = MotionPlanner(ROBOT)
     here = planner.places(np.array([[begin.get(joint, 0.0) for joint in planner.joints]]))
-    wishes = {
+    targets = {
         name: Course(
-            course.positions + (way if name == "right_arm" else np.zeros_like(way)),
-            np.repeat(course.orientations, len(way), axis=0),
+            course.positions + (offset if name == "right_arm" else np.zeros_like(offset)),
+            np.repeat(course.orientations, len(offset), axis=0),
         )
         for name, course in here.items()
     }
     solver = load_settings(["hardware=mocap"]).solver
-    return Reachability(ROBOT, solver, begin).judge(wishes, ["right_arm"], TICK)["right_arm"]
+    return Reachability(ROBOT, solver, begin).judge(targets, ["right_arm"], TICK)["right_arm"]
 
 
 def swing(amplitude: float, frequency: float) -> np.ndarray:
     time = np.arange(0.0, 4.0, TICK)
-    way = np.zeros((len(time), 3))
-    way[:, 0] = np.clip(time, 0.0, 1.0) ** 2 * amplitude * np.sin(2.0 * np.pi * frequency * time)
-    return way
+    offset = np.zeros((len(time), 3))
+    offset[:, 0] = (
+        np.clip(time, 0.0, 1.0) ** 2 * amplitude * np.sin(2.0 * np.pi * frequency * time)
+    )
+    return offset
 
 
 def test_a_slow_swing_counts_and_a_fast_one_does_not() -> None:
     slow, fast = judge(swing(0.08, 0.4)), judge(swing(0.08, 4.0))
-    assert slow.there.all()
-    assert slow.in_time.all()
-    assert fast.there.all()  # Each place by itself can be reached.
-    assert fast.in_time[200:].mean() < 0.4  # But 50 m/s^2 are beyond any arm of this robot.
+    assert slow.is_reachable.all()
+    assert slow.is_in_time.all()
+    assert fast.is_reachable.all()  # Each position by itself is within reach.
+    assert fast.is_in_time[200:].mean() < 0.4  # But 50 m/s^2 are beyond any arm of this robot.
 
 
-def test_a_wish_far_away_is_out_of_reach_and_the_way_there_is_not() -> None:
-    way = np.zeros((400, 3))
-    way[:, 0] = np.linspace(0.0, 2.0, 400)
-    reach = judge(way)
-    assert reach.there[:10].all()
-    assert not reach.there[300:].any()
+def test_a_far_target_is_out_of_reach_and_the_path_to_it_is_not() -> None:
+    offset = np.zeros((400, 3))
+    offset[:, 0] = np.linspace(0.0, 2.0, 400)
+    reach = judge(offset)
+    assert reach.is_reachable[:10].all()
+    assert not reach.is_reachable[300:].any()
 
 
 def limits() -> LocomotionConfig:
@@ -69,22 +71,22 @@ def straight(speed: float, seconds: float = 10.0) -> tuple[np.ndarray, np.ndarra
     return time, course
 
 
-def test_a_base_that_follows_a_slow_walk_has_all_of_its_way() -> None:
+def test_a_base_that_follows_a_slow_walk_drives_the_allowed_path() -> None:
     time, course = straight(0.3)
     assert judge_walk(time, course, course, limits()).share == pytest.approx(1.0, abs=0.05)
 
 
-def test_nothing_is_asked_of_a_base_beyond_its_limits() -> None:
+def test_the_allowed_path_respects_the_limits_of_the_base() -> None:
     config = limits()
     time, course = straight(2.0)
     walk = judge_walk(time, course, course, config)
     assert walk.walked == pytest.approx(20.0, rel=0.01)
-    # At full speed but for the time that it takes to get there.
+    # At full speed after the acceleration.
     lost = 0.5 * config.max_linear**2 / config.linear_acceleration
     assert walk.allowed == pytest.approx(config.max_linear * 10.0 - lost, rel=0.01)
 
 
-def test_turning_about_the_wheels_is_no_way_ahead() -> None:
+def test_a_rotation_about_the_wheels_is_no_forward_motion() -> None:
     assert ROBOT.base is not None
     time, person = straight(0.0)
     person[:, 2] = 0.3 * time
@@ -93,10 +95,10 @@ def test_turning_about_the_wheels_is_no_way_ahead() -> None:
     odometry[:, 1] = -ROBOT.base.axle_offset * np.sin(person[:, 2])
     walk = judge_walk(time, person, odometry, limits())
     assert walk.driven < 0.005
-    assert walk.turn_driven == pytest.approx(3.0, rel=0.02)
+    assert walk.rotation_driven == pytest.approx(3.0, rel=0.02)
 
 
-def test_driving_and_turning_share_the_wheels() -> None:
+def test_translation_and_rotation_share_the_wheels() -> None:
     config = limits()
     time, person = straight(0.4, 1.0)
     person[:, 2] = 0.9 * time

@@ -3,7 +3,7 @@ import pytest
 
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.robots import load_robot
-from teleop_system.tools.robot_check import CheckResult, Outcome, check_names, check_robot
+from teleop_system.tools.robot_check import CHECKS, CheckOutcome, CheckResult, check_robot
 from tests.robots.models import SIX_AXIS, pendulum, pendulum_urdf
 from tests.tools.conftest import MakeRobot
 
@@ -18,7 +18,7 @@ def one(make: MakeRobot, check: str, **files: str) -> CheckResult:
 
 def test_a_third_party_arm_passes_every_check_that_applies(make_robot: MakeRobot) -> None:
     results = {result.name: result for result in check_robot(make_robot(arm_xml=SIX_AXIS))}
-    assert {name for name, r in results.items() if r.outcome is Outcome.SKIPPED} == NEEDS_URDF
+    assert {name for name, r in results.items() if r.outcome is CheckOutcome.SKIPPED} == NEEDS_URDF
     assert not [result for result in results.values() if result.failed]
 
 
@@ -32,7 +32,7 @@ def test_without_a_urdf_its_checks_are_skipped_and_never_passed(
     make_robot: MakeRobot, check: str
 ) -> None:
     result = one(make_robot, check, rod_xml=pendulum())
-    assert (result.outcome, result.passed) == (Outcome.SKIPPED, False)
+    assert (result.outcome, result.passed) == (CheckOutcome.SKIPPED, False)
     assert "no URDF" in result.detail
 
 
@@ -151,4 +151,4 @@ def test_progress_names_every_check_before_it_is_made(make_robot: MakeRobot) -> 
 def test_an_unknown_check_is_answered_with_the_nearest(make_robot: MakeRobot) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'gravity'"):
         check_robot(make_robot(rod_xml=pendulum()), only=["gravitty"])
-    assert "gravity" in check_names()
+    assert "gravity" in CHECKS

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a base with given limits could have followed a person, whoever steers it."""
+"""How far an ideal base within given limits could have followed a person."""
 
 from dataclasses import dataclass
 
@@ -14,58 +14,58 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class WalkScore:
-    """How a base followed a walk.
+    """How well a base followed a walk.
 
     Attributes:
-        walked: Way of the person in [m].
-        allowed: Way of a base that follows at once, within its limits of speed and acceleration.
-        driven: Way that the base went, ahead or back, in [m].
-        turned: Angle that the person turned, all turns added up, in [rad].
-        turn_allowed: The same of a base within its limits in [rad].
-        turn_driven: The same of the base in [rad].
+        walked: Path length of the person in [m].
+        allowed: Path length in [m] of an ideal base with the same speed and acceleration limits.
+        driven: Path length of the base, forward or backward, in [m].
+        rotation: Sum of the person's absolute rotations in [rad].
+        rotation_allowed: The same of the ideal base in [rad].
+        rotation_driven: The same of the base in [rad].
     """
 
     walked: float
     allowed: float
     driven: float
-    turned: float
-    turn_allowed: float
-    turn_driven: float
+    rotation: float
+    rotation_allowed: float
+    rotation_driven: float
 
     @property
     def share(self) -> float:
-        """What the base went of what its limits allow."""
+        """Driven path length as a share of the allowed one."""
         return self.driven / self.allowed if self.allowed > 0.05 else 1.0
 
 
 def judge_walk(time: Array, person: Array, odometry: Array, config: LocomotionConfig) -> WalkScore:
-    """Return how a base followed.
+    """Return how well a base followed a person.
 
     Args:
-        time: Of the ticks in [s], shape (T,).
-        person: Place [m] and heading [rad] of the person, shape (T, 3).
-        odometry: Place and heading of the base, shape (T, 3).
-        config: With the limits of the base.
+        time: Time of the ticks in [s], shape (T,).
+        person: Position [m] and heading [rad] of the person, shape (T, 3).
+        odometry: Position and heading of the base, shape (T, 3).
+        config: Limits of the base.
     """
     step = np.diff(time)
-    turns = np.diff(np.unwrap(person[:, 2]))
-    wishes = np.column_stack([_ahead(person), turns]) / step[:, None]
-    ways = np.abs(_limited(wishes, step, config) * step[:, None]).sum(axis=0)
+    rotations = np.diff(np.unwrap(person[:, 2]))
+    requested = np.column_stack([_forward_steps(person), rotations]) / step[:, None]
+    allowed = np.abs(_limited(requested, step, config) * step[:, None]).sum(axis=0)
     headings = np.unwrap(odometry[::5, 2])
     return WalkScore(
         walked=path_length(person[:, :2]),
-        allowed=float(ways[0]),
-        driven=float(np.abs(_ahead(odometry[::5])).sum()),
-        turned=float(np.abs(turns).sum()),
-        turn_allowed=float(ways[1]),
-        turn_driven=float(np.abs(np.diff(headings)).sum()),
+        allowed=float(allowed[0]),
+        driven=float(np.abs(_forward_steps(odometry[::5])).sum()),
+        rotation=float(np.abs(rotations).sum()),
+        rotation_allowed=float(allowed[1]),
+        rotation_driven=float(np.abs(np.diff(headings)).sum()),
     )
 
 
-def _ahead(course: Array) -> Array:
-    """Return the way that is gone ahead from tick to tick in [m], negative backwards.
+def _forward_steps(course: Array) -> Array:
+    """Return the forward displacement from tick to tick in [m], negative for backward.
 
-    The origin of a base that turns about its wheels goes sideways, which is no way of its own.
+    The origin of a base that rotates about its wheels moves sideways; this does not count.
     """
     moved = np.diff(course[:, :2], axis=0)
     heading = np.unwrap(course[:, 2])
@@ -74,17 +74,17 @@ def _ahead(course: Array) -> Array:
     return result
 
 
-def _limited(wishes: Array, steps: Array, config: LocomotionConfig) -> Array:
-    """Return speeds that follow wishes as well as the limits let them; ahead and turning, (T, 2).
+def _limited(requested: Array, steps: Array, config: LocomotionConfig) -> Array:
+    """Return linear and angular speeds that follow the requested ones within limits, (T, 2).
 
-    Both share the wheels: what the one takes of their acceleration the other does not get.
+    Both share the acceleration of the wheels.
     """
-    found, speeds = np.empty_like(wishes), np.zeros(2)
-    largest = np.array([config.max_linear, config.max_angular])
-    quickest = np.array([config.linear_acceleration, config.angular_acceleration])
+    result, speeds = np.empty_like(requested), np.zeros(2)
+    top_speed = np.array([config.max_linear, config.max_angular])
+    acceleration = np.array([config.linear_acceleration, config.angular_acceleration])
     for tick, step in enumerate(steps.tolist()):
-        change = np.clip(wishes[tick], -largest, largest) - speeds
-        load = float((np.abs(change) / (quickest * step)).sum())
+        change = np.clip(requested[tick], -top_speed, top_speed) - speeds
+        load = float((np.abs(change) / (acceleration * step)).sum())
         speeds = speeds + change / max(load, 1.0)
-        found[tick] = speeds
-    return found
+        result[tick] = speeds
+    return result

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The person and the robot side by side: frames are kept while it runs, and drawn afterwards."""
+"""Film of person and robot side by side; states are stored during the run, and drawn later."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ Picture = NDArray[np.uint8]
 RATE = 10.0
 """Frames per second of the video."""
 STRIP = 8
-"""Pictures of the strip."""
+"""Number of pictures in the strip."""
 
 
 class DualViewer:
@@ -26,7 +26,7 @@ class DualViewer:
     Args:
         simulator: The robot.
         skeleton: Draws the person.
-        longest: Time in [s] after which no more frames are taken.
+        longest: Recorded time in [s].
     """
 
     def __init__(
@@ -35,62 +35,62 @@ class DualViewer:
         self._simulator = simulator
         self._skeleton = skeleton
         self._longest = longest
-        self._taken: list[tuple[float, float, float, Snapshot]] = []
+        self._stored: list[tuple[float, float, float, Snapshot]] = []
 
-    def maybe_shoot(self, now: float, time: float, heading: float) -> None:
-        """Keep the present moment where the next frame is due.
+    def record_frame(self, now: float, time: float, heading: float) -> None:
+        """Store the current state if the next frame is due.
 
         Args:
-            now: Time since the beginning in [s].
-            time: Of the recording in [s], from its first captured frame.
-            heading: Direction in which the person goes in [rad].
+            now: Time since the start in [s].
+            time: Time in the recording in [s], from its first captured frame.
+            heading: Direction of the person's walk in [rad].
         """
-        if now >= len(self._taken) / RATE and now <= self._longest:
-            self._taken.append((now, time, heading, self._simulator.snapshot()))
+        if now >= len(self._stored) / RATE and now <= self._longest:
+            self._stored.append((now, time, heading, self._simulator.snapshot()))
 
     def save(
         self, folder: Path, on_progress: ProgressCallback | None = None, *, video: bool = True
     ) -> list[Path]:
-        """Draw what was kept, write a strip of pictures and a video, and return the files.
+        """Draw the stored frames, write a strip of pictures and a video; return the files.
 
         Args:
-            folder: Where to.
-            on_progress: Called with the numbers of frames drawn and taken.
-            video: Whether to write the video, which takes a drawing for each of its frames.
+            folder: Target folder.
+            on_progress: Called with the numbers of drawn and stored frames.
+            video: Whether to write the video; it needs every frame drawn.
         """
-        if not self._taken:
+        if not self._stored:
             return []
-        places = np.linspace(0, len(self._taken) - 1, STRIP).round().astype(int).tolist()
-        wanted = range(len(self._taken)) if video else sorted(set(places))
+        indices = np.linspace(0, len(self._stored) - 1, STRIP).round().astype(int).tolist()
+        selected = range(len(self._stored)) if video else sorted(set(indices))
         frames: dict[int, Picture] = {}
-        for done, place in enumerate(wanted):
-            frame = self._draw(place)
+        for done, index in enumerate(selected):
+            frame = self._draw(index)
             if frame is None:
-                return []  # Nothing can be drawn here; the simulator has logged the reason.
-            frames[place] = frame
+                return []  # Rendering is unavailable; the simulator has logged the reason.
+            frames[index] = frame
             if on_progress is not None:
-                on_progress(done + 1, len(wanted))
-        strip = np.concatenate([_stacked(frames[place]) for place in places], axis=1)
+                on_progress(done + 1, len(selected))
+        strip = np.concatenate([_stacked(frames[index]) for index in indices], axis=1)
         files = [save_picture(strip, folder / "replay.png")]
         if video and len(frames) > 1:
             files.append(save_video(list(frames.values()), folder / "replay.mp4", RATE))
         return files
 
-    def _draw(self, place: int) -> Picture | None:
-        now, time, heading, snapshot = self._taken[place]
+    def _draw(self, index: int) -> Picture | None:
+        now, time, heading, snapshot = self._stored[index]
         robot = self._simulator.render(snapshot)
         if robot is None:
             return None
         person = self._skeleton.draw(time, heading, caption=f"{now:5.1f} s")
         rows, columns = min(len(person), len(robot)), min(person.shape[1], robot.shape[1])
-        aside = (robot.shape[1] - columns) // 2  # The robot stands in the middle.
+        margin = (robot.shape[1] - columns) // 2  # The robot is in the centre.
         return np.concatenate(
-            [person[:rows, :columns], robot[:rows, aside : aside + columns]], axis=1
+            [person[:rows, :columns], robot[:rows, margin : margin + columns]], axis=1
         )
 
 
 def _stacked(frame: Picture) -> Picture:
-    """Return the person above the robot, half as large."""
+    """Return the person above the robot, at half size."""
     columns = frame.shape[1] // 2
     person, robot = frame[:, :columns], frame[:, columns:]
     return np.ascontiguousarray(np.concatenate([person, robot])[::2, ::2])

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which wishes a robot could fulfil: at all, and with the time that it has.
+"""Which targets a robot could reach: at all, and in time.
 
-Neither the controllers nor what the robot did have a part in this; the wishes and the robot's
-description alone decide.
+The judgement uses only the targets and the robot description, neither the controllers nor what
+the robot did.
 
-- *Out of reach*: a solver follows the wishes for as long as it takes, within the limits of the
-  joints and with the distances that links have to keep from each other. Where it stays further
-  than `TOLERANCE` from a wish, no posture that it can get to puts the hand there.
-- *Too fast*: an ideal robot, which knows the whole recording in advance and obeys at once, comes
-  as near to what is within reach as the description's limits on speed, acceleration and jerk let
-  it. Where even that one is further than `TOLERANCE` from a wish, the wish is too fast.
+- *Out of reach*: a solver follows the targets without a time limit, within joint limits and link
+  distances. A target is out of reach if the solver stays farther than `TOLERANCE` from it.
+- *Too fast*: an ideal robot knows the whole recording in advance, has no delay, and comes as close
+  to the reachable poses as the limits on speed, acceleration and jerk allow. A target is too fast
+  if even this robot is farther than `TOLERANCE` from it.
 """
 
 from collections.abc import Mapping
@@ -30,41 +29,41 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 STRIDE = 4
-"""Ticks between two wishes that are looked at."""
+"""Every so many ticks a target is examined."""
 TOLERANCE = 0.01
-"""Distance in [m] within which a hand is where it should be."""
+"""Distance in [m] at which a hand has reached its target."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HandReach:
-    """How near a robot can come to the wishes for one hand; each of shape (T,).
+    """How close a robot can come to the targets of one hand; arrays of shape (T,).
 
     Attributes:
-        slow: Distance in [m] without limits on time.
+        static: Distance in [m] without a time limit.
         ideal: Distance in [m] of the ideal robot.
     """
 
-    slow: Array
+    static: Array
     ideal: Array
 
     @property
-    def there(self) -> Mask:
-        """Whether the wish is within reach."""
-        return self.slow <= TOLERANCE
+    def is_reachable(self) -> Mask:
+        """Whether the target is within reach."""
+        return self.static <= TOLERANCE
 
     @property
-    def in_time(self) -> Mask:
-        """Whether the ideal robot is there."""
+    def is_in_time(self) -> Mask:
+        """Whether the ideal robot reaches the target."""
         return self.ideal <= TOLERANCE
 
 
 class Reachability:
-    """Judges wishes for a robot.
+    """Judges the targets of a robot.
 
     Args:
         robot: The robot.
         solver: Settings of the session's solver.
-        begin: Joint positions at the beginning in [rad] or [m], by name.
+        begin: Initial joint positions in [rad] or [m], by name.
     """
 
     def __init__(
@@ -76,34 +75,34 @@ class Reachability:
         self._posture = robot.poses.get(POSTURE, begin)
 
     def judge(
-        self, wishes: Mapping[str, Course], arms: list[str], step: float
+        self, targets: Mapping[str, Course], arms: list[str], step: float
     ) -> dict[str, HandReach]:
-        """Return how near the robot could come to the wishes for each arm.
+        """Return how close the robot could come to the targets of each arm.
 
         Args:
-            wishes: Of all chains, in the base frame, tick by tick.
+            targets: Targets of all chains in the base frame, one per tick.
             arms: Chains to judge.
-            step: Time of a tick in [s].
+            step: Duration of a tick in [s].
         """
         names = self._solver.get_joint_names()
         self._solver.set_posture_target(_vector(self._posture, names))
-        count = len(wishes[arms[0]])
+        count = len(targets[arms[0]])
         ticks = np.arange(0, count + STRIDE, STRIDE)
-        near = np.minimum(ticks, count - 1)
-        looked_at = {
-            name: Course(course.positions[near], course.orientations[near])
-            for name, course in wishes.items()
+        indices = np.minimum(ticks, count - 1)
+        examined = {
+            name: Course(course.positions[indices], course.orientations[indices])
+            for name, course in targets.items()
         }
-        postures = slow_motion(self._solver, looked_at, _vector(self._begin, names))
+        postures = slow_motion(self._solver, examined, _vector(self._begin, names))
         postures = postures[:, [names.index(joint) for joint in self._planner.joints]]
         motion = self._planner.plan(postures, STRIDE * step)
-        places = self._planner.places(CubicSpline(ticks, motion)(np.arange(count)))
+        poses = self._planner.places(CubicSpline(ticks, motion)(np.arange(count)))
         reached = self._planner.places(postures)
         found = {}
         for arm in arms:
-            slow = np.linalg.norm(reached[arm].positions - looked_at[arm].positions, axis=1)
-            ideal = np.linalg.norm(places[arm].positions - wishes[arm].positions, axis=1)
-            found[arm] = HandReach(np.interp(np.arange(count), ticks, slow), ideal)
+            static = np.linalg.norm(reached[arm].positions - examined[arm].positions, axis=1)
+            ideal = np.linalg.norm(poses[arm].positions - targets[arm].positions, axis=1)
+            found[arm] = HandReach(np.interp(np.arange(count), ticks, static), ideal)
         return found
 
 

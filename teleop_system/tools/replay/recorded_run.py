@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A replay that was recorded off the topics, as one that can be scored like any other."""
+"""Scores a replay that was recorded from ROS 2 topics."""
 
 import math
 from pathlib import Path
@@ -14,35 +14,35 @@ from teleop_system.mocap.bvh_motion import load_motion, mocap_config
 from teleop_system.mocap.data_recorder import load_recording_arrays, load_recording_notes
 from teleop_system.robots import RobotDescription, load_robot
 from teleop_system.settings import TeleopSettings
-from teleop_system.tools.contact_watch import ContactWatch
+from teleop_system.tools.contact_monitor import ContactMonitor
 from teleop_system.tools.replay.score import ReplayRun, ReplayScore, score_replay
 from teleop_system.tools.robot_simulation import simulate_robot
 
 Array = NDArray[np.float64]
 
-COURSES = ("playback", "measured", "commands", "speeds", "odometry")
+SIGNALS = ("playback", "measured", "commands", "speeds", "odometry")
 ROUNDING = 1e-6
 """Share of a limit by which rounding may exceed it."""
 STAMP_ROUNDING = 1e-3
-"""The same where it is divided by a difference of stamps: seconds of a wall clock, as floats."""
-LOOKS = 5
-"""Ticks between two looks for contacts."""
+"""The same for a quotient of stamp differences; wall-clock seconds as floats are coarse."""
+CONTACT_STRIDE = 5
+"""Ticks between two contact checks."""
 
 
 def score_recording(path: Path) -> tuple[ReplayScore, ReplayRun]:
-    """Return what a replay over ROS 2 was worth, and what is known of it.
+    """Return score and data of a replay over ROS 2.
 
     Raises:
-        ConfigError: The file is no recording of a replay, or the robot never followed.
-        TeleopError: The motion or the settings that it names cannot be used any more.
+        ConfigError: The file is not a replay recording, or the robot never followed.
+        TeleopError: Its motion or settings cannot be loaded.
     """
-    # Here, because replays import what they are scored by.
+    # Imported here, because the replay module imports the score module.
     from teleop_system.tools.replay.replay import replay_settings
 
     arrays, notes = load_recording_arrays(path), load_recording_notes(path)
-    missing = [name for name in (*COURSES[:4], "file", "speed") if name not in {*arrays, *notes}]
+    missing = [name for name in (*SIGNALS[:4], "file", "speed") if name not in {*arrays, *notes}]
     if missing:
-        raise ConfigError(f"{path}: no recording of a replay; it lacks {', '.join(missing)}")
+        raise ConfigError(f"{path}: not a replay recording; it lacks {', '.join(missing)}")
     overrides = [str(text) for text in notes["overrides"]]
     played = [f"mocap.speed={notes['speed']}", f"mocap.loop={str(notes['loop']).lower()}"]
     settings = replay_settings(Path(notes["file"]), [*overrides, *played])
@@ -52,7 +52,7 @@ def score_recording(path: Path) -> tuple[ReplayScore, ReplayRun]:
 
 
 class _Recording:
-    """Courses on the clock of the session, each with stamps of its own."""
+    """Recorded signals, each with its own stamps."""
 
     def __init__(
         self,
@@ -95,17 +95,17 @@ class _Recording:
         )
 
     def _grid(self) -> Array:
-        """Return evenly spaced stamps from when playing began to the end of all courses."""
+        """Return evenly spaced stamps from the start of playback to the end of all signals."""
         times, stamps = self._arrays["playback"][:, 0], self._arrays["playback_stamp"]
         playing = np.flatnonzero(times > 0.0)
         if not playing.size:
             raise ConfigError(f"{self._path}: the motion was never played")
         begin = float(stamps[max(int(playing[0]) - 1, 0)])
-        known = [name for name in COURSES if name in self._arrays]
+        known = [name for name in SIGNALS if name in self._arrays]
         end = min(float(self._arrays[f"{name}_stamp"][-1]) for name in known)
         count = int((end - begin) / self._period)
         if count < 10:
-            raise ConfigError(f"{self._path}: the robot was heard for {end - begin:.2f} s only")
+            raise ConfigError(f"{self._path}: the robot was recorded for only {end - begin:.2f} s")
         return np.asarray(begin + self._period * np.arange(count), dtype=np.float64)
 
     def _at(self, name: str, stamps: Array) -> Array:
@@ -118,16 +118,16 @@ class _Recording:
         values, known = self._arrays["odometry"], self._arrays["odometry_stamp"]
         x, y, z, w = values[:, 3:].T
         headings = np.unwrap(np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)))
-        course = np.column_stack([values[:, :2], headings])
-        found = np.stack([np.interp(stamps, known, column) for column in course.T], axis=-1)
+        path = np.column_stack([values[:, :2], headings])
+        found = np.stack([np.interp(stamps, known, column) for column in path.T], axis=-1)
         upright = np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0)
         return found, float(np.arccos(upright).max())
 
     def _broken_limits(self) -> list[str]:
-        """Return the joints that were sent beyond a limit.
+        """Return the joints that were commanded beyond a limit.
 
-        A cycle that comes late moves joints no further than one in time would, so that places
-        over stamps tell less than the speeds that were sent along.
+        A late cycle moves joints no farther than a punctual one, so positions over stamps
+        underestimate the speed; the recorded speeds are exact.
         """
         commands, speeds = self._arrays["commands"], self._arrays["speeds"]
         gaps = np.diff(self._arrays["speeds_stamp"])[:, None]
@@ -151,12 +151,12 @@ class _Recording:
         simulator = simulate_robot(self._robot)
         try:
             model, data = simulator.model, simulator.data
-            watch = ContactWatch(simulator, self._robot)
-            places = [int(model.joint(name).qposadr[0]) for name in self._notes["measured"]]
-            for number, joints in enumerate(self._at("measured", stamps[::LOOKS])):
-                data.qpos[places] = joints
+            watch = ContactMonitor(simulator, self._robot)
+            addresses = [int(model.joint(name).qposadr[0]) for name in self._notes["measured"]]
+            for number, joints in enumerate(self._at("measured", stamps[::CONTACT_STRIDE])):
+                data.qpos[addresses] = joints
                 mujoco.mj_forward(model, data)
-                watch.look(float(number))
+                watch.check(float(number))
             return watch.pairs
         finally:
             simulator.shutdown()

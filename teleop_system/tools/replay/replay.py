@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Replays a motion through the real session: controllers, safety manager and MuJoCo."""
+"""Replays a motion through the session: controllers, safety manager and MuJoCo."""
 
 import dataclasses
 from collections.abc import Callable, Sequence
@@ -31,7 +31,7 @@ from teleop_system.session.session import TeleopSession
 from teleop_system.session.status import StatusReporter
 from teleop_system.settings import TeleopSettings, load_settings
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
-from teleop_system.tools.contact_watch import ContactWatch
+from teleop_system.tools.contact_monitor import ContactMonitor
 from teleop_system.tools.film import ProgressCallback
 from teleop_system.tools.replay.dual_viewer import DualViewer
 from teleop_system.tools.replay.report import replay_section
@@ -42,24 +42,24 @@ from teleop_system.tools.replay.score import (
     score_replay,
 )
 from teleop_system.tools.replay.skeleton_viewer import SkeletonViewer
-from teleop_system.tools.replay.tilt_watch import TiltWatch
+from teleop_system.tools.replay.tilt_monitor import TiltMonitor
 
 Array = NDArray[np.float64]
 TickCallback = Callable[[float, float], None]
-"""Called with the time played and the time that there is to play in [s]."""
+"""Called with the played time and the total time in [s]."""
 
 DRIVER = "trackers"
 LOOP_TIME = 60.0
-"""Time in [s] for which a loop is played where nothing else is said."""
+"""Default duration of a looped replay in [s]."""
 
 
 @dataclass(slots=True)
 class ReplayResult:
-    """What came out of a replay.
+    """Result of a replay.
 
     Attributes:
-        score: How it went.
-        folder: The run's folder; None where nothing was recorded on disk.
+        score: The score.
+        folder: Folder of the run; None without artefacts.
         files: Report, pictures and videos.
     """
 
@@ -69,17 +69,17 @@ class ReplayResult:
 
 
 def find_files(paths: Sequence[Path]) -> list[Path]:
-    """Return the BVH files that paths stand for: files, folders of them, or names of ours.
+    """Return BVH files from files, folders of files, or names of the package's motions.
 
     Raises:
-        BVHError: A folder has none.
+        BVHError: A folder has no BVH file.
     """
     found: list[Path] = []
     for path in paths or [motions_dir()]:
         if path.is_dir():
             inside = sorted(path.glob("*.bvh"))
             if not inside:
-                raise BVHError("there is no file *.bvh in this folder", path)
+                raise BVHError("no *.bvh file in this folder", path)
             found += inside
         else:
             found.append(path)
@@ -87,16 +87,16 @@ def find_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def replay_settings(file: Path, overrides: Sequence[str] = ()) -> TeleopSettings:
-    """Return the settings of a replay, fitted to the robot.
+    """Return the settings of a replay, scaled to the robot.
 
     Raises:
-        ConfigError: An override cannot be used.
+        ConfigError: An override is invalid.
     """
     settings = load_settings(
         ["hardware=mocap", "simulation.real_time=false", "operator.duration=null", *overrides]
     )
     if settings.session.mode != "simulation":
-        raise ConfigError("session.mode must be 'simulation' to be scored")
+        raise ConfigError("session.mode must be 'simulation' for a score")
     drivers = {
         name: dataclasses.replace(driver, options=driver.options | {"file": str(file)})
         if driver.name == "bvh"
@@ -117,15 +117,15 @@ def run_replay(
     on_tick: TickCallback | None = None,
     on_drawing: ProgressCallback | None = None,
 ) -> ReplayResult:
-    """Replay the motion of settings to its end, and score it.
+    """Replay the motion of the settings to its end, and score it.
 
     Args:
-        settings: As `replay_settings` gives them.
+        settings: From `replay_settings`.
         artefacts: Whether to write a folder with report, arrays and figures.
         film: Whether to draw pictures of the person and the robot.
         video: Whether to draw a video as well.
-        on_tick: Called now and then with the time played.
-        on_drawing: Called with the frames drawn and taken.
+        on_tick: Called regularly with the played time.
+        on_drawing: Called with the numbers of drawn and stored frames.
 
     Raises:
         TeleopError: The motion or the settings cannot be used.
@@ -141,18 +141,18 @@ def run_replay(
         if folder is not None:
             folder.write_config(settings)
             folder.write_environment()
-        stage = _Stage(settings, session, simulator, motion, config, film=film)
+        replay = _Replay(settings, session, simulator, motion, config, film=film)
         try:
-            stage.run(on_tick)
+            replay.run(on_tick)
         finally:
             session.close()
-        return stage.finish(folder, video=video, on_drawing=on_drawing)
+        return replay.finish(folder, video=video, on_drawing=on_drawing)
     finally:
         simulator.shutdown()
 
 
-class _Stage:
-    """Everything that takes part in one replay."""
+class _Replay:
+    """One replay: session, playback, checks and film."""
 
     def __init__(
         self,
@@ -168,8 +168,8 @@ class _Stage:
         self._session = session
         self._robot = load_robot(settings.robot.name)
         self._motion = motion
-        self._contacts = ContactWatch(simulator, self._robot)
-        self._tilt = TiltWatch(simulator)
+        self._contacts = ContactMonitor(simulator, self._robot)
+        self._tilt = TiltMonitor(simulator)
         self._viewer = None
         if film and settings.simulation.render:
             data, _ = load_recording(config)
@@ -177,7 +177,7 @@ class _Stage:
             skeleton = SkeletonViewer(data, width=min(size), height=size[1])
             self._viewer = DualViewer(simulator, skeleton)
         self._clock = 0.0
-        # A copy of where the devices are, that asks the same clock.
+        # The devices' playback runs on the same clock as this copy.
         self._playback: Playback = make_playback(motion, config, lambda: self._clock)
         self._length = min(self._playback.length, LOOP_TIME)
         if settings.operator.duration is not None:
@@ -193,11 +193,11 @@ class _Stage:
     def run(self, on_tick: TickCallback | None) -> None:
         """Run the session until the motion is over."""
         period = 1.0 / self._session.rate
-        captured = self._motion.frame_count - self._motion.approach_frames
+        frames = self._motion.frame_count - self._motion.approach_frames
 
         def tick(now: float) -> None:
-            self._contacts.look(now)
-            self._tilt.look()
+            self._contacts.check(now)
+            self._tilt.check()
             if not self._session.status.following:
                 return
             self._playback.play()
@@ -205,10 +205,10 @@ class _Stage:
             self._times.append(time)
             played = len(self._times) * period
             if self._viewer is not None:
-                shown = (time - self._motion.approach) % (captured * self._motion.frame_time)
+                shown = (time - self._motion.approach) % (frames * self._motion.frame_time)
                 shown = max(shown, 0.0) if time > self._motion.approach else 0.0
                 heading = self._motion.body(time)[2] + self._motion.start_heading
-                self._viewer.maybe_shoot(played, shown, heading)
+                self._viewer.record_frame(played, shown, heading)
             if on_tick is not None and len(self._times) % 10 == 0:
                 on_tick(played, self._length)
             self._clock += period
@@ -222,7 +222,7 @@ class _Stage:
     def finish(
         self, folder: RunFolder | None, *, video: bool, on_drawing: ProgressCallback | None
     ) -> ReplayResult:
-        """Judge what was recorded, and write it down."""
+        """Score the recording, and write the artefacts."""
         session, settings = self._session, self._settings
         outcome = evaluate_run(session, self._robot, self._contacts.pairs)
         if not self._times:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the report of a run tells of the motion that was replayed."""
+"""The report section of a replayed motion."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +12,17 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 HAND_GOAL = 0.025
-"""RMS distance in [m] that a hand should keep within where it can."""
+"""Goal of the RMS distance in [m] of a hand from its reachable targets."""
 WALK_GOAL = 0.15
-"""Share by which the base may miss the way that its limits allow."""
+"""Largest relative deviation of the driven from the allowed path length."""
 
 
 def replay_section(score: ReplayScore, run: ReplayRun) -> Section:
-    """Return how the robot followed the recorded person.
+    """Return the section about tracking and walking.
 
     Args:
-        score: How it went.
-        run: What is known of it.
+        score: The score.
+        run: Data of the replay.
     """
     time = run.stamps
     series = [
@@ -34,8 +34,8 @@ def replay_section(score: ReplayScore, run: ReplayRun) -> Section:
         limits = {"limit": 1e3 * HAND_GOAL, "limit_label": "goal, RMS"}
         chart = line_chart(series, unit="mm", zero=True, bands=_bands(score, time), **limits)  # type: ignore[arg-type]
         html += (
-            "<p>Distance between each hand and where the person's hand wants it, before anything "
-            "limits it. Shaded: out of reach, or too fast for the joints.</p>"
+            "<p>Distance between each hand and its target, the person's hand before any limit. "
+            "Shaded: out of reach, or too fast for the joints.</p>"
             f'<div class="card">{chart}</div>'
         )
     if score.walk is not None and score.walk.walked > 0.2:
@@ -56,21 +56,22 @@ def _figures(score: ReplayScore) -> list[Figure]:
     for chain, hand in score.hands.items():
         found.append(
             Figure(
-                f"{chain.replace('_', ' ')}, where it can be",
+                f"{chain.replace('_', ' ')} error, reachable targets",
                 f"{1e3 * hand.error:.1f}",
                 "mm",
-                f"goal {1e3 * HAND_GOAL:.0f} mm; {1e3 * hand.delay:.0f} ms behind",
+                f"goal {1e3 * HAND_GOAL:.0f} mm; delay {1e3 * hand.delay:.0f} ms",
                 bool(hand.error <= HAND_GOAL),
             )
         )
         lost = 100.0 * (hand.unreachable + hand.too_fast)
         note = f"{100 * hand.unreachable:.0f} % out of reach, {100 * hand.too_fast:.0f} % too fast"
-        found.append(Figure(f"{chain.replace('_', ' ')}, not reachable", f"{lost:.0f}", "%", note))
+        label = f"{chain.replace('_', ' ')}, unreachable targets"
+        found.append(Figure(label, f"{lost:.0f}", "%", note))
     if score.walk is not None:
         walk = score.walk
         good = abs(walk.share - 1.0) <= WALK_GOAL if walk.allowed > 0.5 else None
         note = f"{walk.allowed:.2f} m within limits; {walk.walked:.2f} m walked"
-        found.append(Figure("base went", f"{walk.driven:.2f}", "m", note, good))
+        found.append(Figure("base driven", f"{walk.driven:.2f}", "m", note, good))
     found.append(
         Figure("largest tilt", f"{np.degrees(score.tilt):.2f}", "°", "", score.tilt < 0.17)
     )
@@ -81,7 +82,7 @@ def _figures(score: ReplayScore) -> list[Figure]:
 
 
 def _bands(score: ReplayScore, time: Array) -> list[Band]:
-    """Return the spans in which no hand could be where it was wanted."""
+    """Return the spans in which no hand could reach its target."""
     hands = list(score.hands.values())
     lost = ~np.logical_or.reduce([hand.counted for hand in hands])
     edges = np.flatnonzero(np.diff(np.concatenate([[False], lost, [False]]).astype(int)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a replay was worth: how near the hands were, what held the robot, where the base went."""
+"""Score of a replay: tracking errors of the hands, holds, and motion of the base."""
 
 import math
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ from teleop_system.session.robot_proportions import robot_proportions
 from teleop_system.settings import TeleopSettings
 from teleop_system.tools.replay.base_oracle import WalkScore, judge_walk
 from teleop_system.tools.replay.reachability import HandReach, Reachability
-from teleop_system.tools.replay.wishes import Following, followings
+from teleop_system.tools.replay.tracker_targets import ChainTracking, chain_tracking
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -33,25 +33,25 @@ Mask = NDArray[np.bool_]
 ROUNDING = 1e-6
 """Share of a limit by which rounding may exceed it."""
 TIPPING = math.radians(10.0)
-"""Tilt of the base in [rad] from which the robot counts as tipping."""
+"""Tilt of the base in [rad] at which the robot counts as tipping."""
 
 
 @dataclass(slots=True, eq=False)
 class HandScore:
-    """How one hand followed.
+    """How well one hand followed.
 
     Attributes:
-        error: RMS distance from the wish where an ideal robot could have been there, in [m].
-        aligned: The same with the hand's own delay taken out, in [m].
+        error: RMS distance from the target in [m], where an ideal robot could reach it.
+        aligned: The same without the hand's delay, in [m].
         everywhere: RMS distance in all ticks in [m].
         ideal: RMS distance of an ideal robot in all ticks in [m].
-        turn: RMS angle from the wish in the ticks of `error`, in [rad].
-        unreachable: Share of the ticks whose wish the robot cannot reach.
-        too_fast: Share of the ticks whose wish it could reach, but not in time.
-        delay: Time by which the hand follows in [s].
-        workspace: Share of the arm's reach that was used.
-        roughness: Dimensionless jerk of the hand, as a logarithm.
-        wished_roughness: The same of the person's hand.
+        orientation_error: RMS angle from the target in the ticks of `error`, in [rad].
+        unreachable: Share of the ticks with a target out of reach.
+        too_fast: Share of the ticks with a target within reach, but not in time.
+        delay: Delay of the hand in [s].
+        workspace: Used share of the arm's reach.
+        roughness: Logarithm of the hand's dimensionless jerk.
+        target_roughness: The same of the target.
         errors: Distance in every tick in [m].
         counted: The ticks that count for `error`.
     """
@@ -60,35 +60,35 @@ class HandScore:
     aligned: float
     everywhere: float
     ideal: float
-    turn: float
+    orientation_error: float
     unreachable: float
     too_fast: float
     delay: float
     workspace: float
     roughness: float
-    wished_roughness: float
+    target_roughness: float
     errors: Array = field(repr=False)
     counted: Mask = field(repr=False)
 
 
 @dataclass(slots=True)
 class ReplayScore:
-    """How one motion went.
+    """Score of one replayed motion.
 
     Attributes:
-        motion: Its name.
+        motion: Name of the motion.
         duration: Time that the robot followed in [s].
-        scale: Way of a hand per way of the person's.
+        scale: Displacement of the robot's hand per displacement of the person's hand.
         hands: By chain.
-        walk: How the base followed; None where there is none.
+        walk: How well the base followed; None without a base.
         saturation: Share of the ticks in which a joint of arms or torso was at its top speed.
-        limit_violations: Commands beyond a limit of the robot's description, by joint.
-        self_contacts: Links that touched.
-        estops: How often the emergency stop was latched.
-        holds: How often a part was held or the robot stopped.
-        interventions: How often each rule acted.
+        limit_violations: Joints with commands beyond a limit of the robot description.
+        self_contacts: Pairs of links that touched.
+        estops: Number of emergency stops.
+        holds: Number of holds of a part or the robot.
+        interventions: Number of interventions of each rule.
         tilt: Largest tilt of the base in [rad].
-        state: Where the engagement stood at the end.
+        state: Engagement state at the end.
         tick: Mean time to compute a tick in [s].
     """
 
@@ -109,12 +109,12 @@ class ReplayScore:
 
     @property
     def is_safe(self) -> bool:
-        """Whether no limit was broken, nothing touched, nothing stopped and nothing tipped."""
+        """Whether there were no limit violation, no contact, no emergency stop and no tipping."""
         broken = self.limit_violations or self.self_contacts or self.estops
         return not broken and self.tilt < TIPPING and self.state == "engaged"
 
     def document(self) -> dict[str, Any]:
-        """Return the figures as plain values, for JSON."""
+        """Return the score as plain values, for JSON."""
         fields = {name: getattr(self, name) for name in self.__slots__}
         fields["hands"] = {
             chain: {
@@ -131,23 +131,23 @@ class ReplayScore:
 
 @dataclass(slots=True, eq=False)
 class ReplayRun:
-    """What is known of a replay once it is over; arrays have a row per tick of following.
+    """Data of a finished replay; arrays have one row per tick of following.
 
     Attributes:
-        motion: What was played.
-        times: Of the motion in [s], shape (T,).
+        motion: The replayed motion.
+        times: Time in the motion in [s], shape (T,).
         stamps: Time in [s], evenly spaced, shape (T,).
         joints: All joints of the robot.
-        commands: Where they were sent in [rad] or [m], shape (T, N).
-        measured: Where they were, shape (T, N).
-        odometry: Place [m] and heading [rad] of the base, shape (T, 3).
-        limit_violations: Joints that were sent beyond a limit.
-        self_contacts: Links that touched.
-        interventions: How often each rule acted.
-        holds: How often a part was held or the robot stopped.
+        commands: Commanded positions in [rad] or [m], shape (T, N).
+        measured: Measured positions, shape (T, N).
+        odometry: Position [m] and heading [rad] of the base, shape (T, 3).
+        limit_violations: Joints that were commanded beyond a limit.
+        self_contacts: Pairs of links that touched.
+        interventions: Number of interventions of each rule.
+        holds: Number of holds of a part or the robot.
         tilt: Largest tilt of the base in [rad].
-        state: Where the engagement stood at the end.
-        tick: Mean time to compute a tick in [s]; NaN where nobody knows.
+        state: Engagement state at the end.
+        tick: Mean time to compute a tick in [s]; NaN if unknown.
     """
 
     motion: MappedMotion
@@ -167,25 +167,25 @@ class ReplayRun:
 
     @property
     def body(self) -> Array:
-        """Place [m] and heading [rad] of the person, shape (T, 3)."""
+        """Position [m] and heading [rad] of the person, shape (T, 3)."""
         return np.array([self.motion.body(float(time)) for time in self.times])
 
     @property
     def begin(self) -> dict[str, float]:
-        """Where the joints were as the robot began to follow."""
+        """Joint positions at the start of following."""
         return dict(zip(self.joints, self.commands[0].tolist(), strict=True))
 
 
 def score_replay(run: ReplayRun, robot: RobotDescription, settings: TeleopSettings) -> ReplayScore:
-    """Return what a replay was worth.
+    """Return the score of a replay.
 
     Args:
-        run: What is known of it.
+        run: Data of the replay.
         robot: Its robot.
-        settings: What it was run with.
+        settings: Its settings.
     """
     step = float(np.median(np.diff(run.stamps)))
-    found = followings(
+    tracking = chain_tracking(
         run.motion,
         run.times,
         run.measured,
@@ -194,8 +194,8 @@ def score_replay(run: ReplayRun, robot: RobotDescription, settings: TeleopSettin
         begin=run.begin,
         config=settings.arm,
     )
-    hands = _score_hands(found, robot, settings, run.begin, step)
-    moved = [joint for name in found for joint in robot.chains[name].joints]
+    hands = _score_hands(tracking, robot, settings, run.begin, step)
+    moved = [joint for name in tracking for joint in robot.chains[name].joints]
     columns = [run.joints.index(joint) for joint in moved]
     limits = np.array([robot.limits(joint).velocity for joint in moved])
     walk = None
@@ -221,46 +221,46 @@ def score_replay(run: ReplayRun, robot: RobotDescription, settings: TeleopSettin
 
 
 def _score_hands(
-    found: dict[str, Following],
+    tracking: dict[str, ChainTracking],
     robot: RobotDescription,
     settings: TeleopSettings,
     begin: dict[str, float],
     step: float,
 ) -> dict[str, HandScore]:
-    arms = [name for name in found if robot.chains[name].kind == "arm"]
+    arms = [name for name in tracking if robot.chains[name].kind == "arm"]
     if not arms:
         return {}
-    wishes = {name: following.wished for name, following in found.items()}
-    reaches = Reachability(robot, settings.solver, begin).judge(wishes, arms, step)
+    targets = {name: chain.target for name, chain in tracking.items()}
+    reaches = Reachability(robot, settings.solver, begin).judge(targets, arms, step)
     fit = robot_proportions(robot)
     reach = fit.reach if fit is not None else 1.0
-    return {arm: _score_hand(found[arm], reaches[arm], step, reach) for arm in arms}
+    return {arm: _score_hand(tracking[arm], reaches[arm], step, reach) for arm in arms}
 
 
-def _score_hand(following: Following, limits: HandReach, step: float, reach: float) -> HandScore:
-    wished, reached = following.wished, following.reached
-    settled = np.arange(len(wished)) * step >= SETTLING
-    errors = position_errors(wished.positions, reached.positions)
-    turns = orientation_errors(wished.orientations, reached.orientations)
-    counted = limits.there & limits.in_time & settled
-    delay = latency(wished.positions[settled], reached.positions[settled], step)
+def _score_hand(chain: ChainTracking, limits: HandReach, step: float, reach: float) -> HandScore:
+    target, measured = chain.target, chain.measured
+    settled = np.arange(len(target)) * step >= SETTLING
+    errors = position_errors(target.positions, measured.positions)
+    angles = orientation_errors(target.orientations, measured.orientations)
+    counted = limits.is_reachable & limits.is_in_time & settled
+    delay = latency(target.positions[settled], measured.positions[settled], step)
     shift = round(delay / step)
     aligned = np.full_like(errors, math.nan)
     aligned[shift:] = position_errors(
-        wished.positions[: len(errors) - shift], reached.positions[shift:]
+        target.positions[: len(errors) - shift], measured.positions[shift:]
     )
     return HandScore(
         error=rmse(errors, counted),
         aligned=rmse(aligned, counted),
         everywhere=rmse(errors, settled),
         ideal=rmse(limits.ideal, settled),
-        turn=rmse(turns, counted),
-        unreachable=_share(~limits.there, settled),
-        too_fast=_share(limits.there & ~limits.in_time, settled),
+        orientation_error=rmse(angles, counted),
+        unreachable=_share(~limits.is_reachable, settled),
+        too_fast=_share(limits.is_reachable & ~limits.is_in_time, settled),
         delay=delay,
-        workspace=workspace_use(reached.positions, reach),
-        roughness=smoothness(reached.positions, step),
-        wished_roughness=smoothness(wished.positions, step),
+        workspace=workspace_use(measured.positions, reach),
+        roughness=smoothness(measured.positions, step),
+        target_roughness=smoothness(target.positions, step),
         errors=errors,
         counted=counted,
     )
@@ -271,7 +271,7 @@ def _share(flags: Mask, among: Mask) -> float:
 
 
 def broken_limits(joints: Iterable[JointMetrics]) -> list[str]:
-    """Return the joints that were sent beyond a limit of their description."""
+    """Return the joints that were commanded beyond a limit of the robot description."""
     return [joint.name for joint in joints if _is_broken(joint)]
 
 

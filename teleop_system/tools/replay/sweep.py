@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Replays a motion over a grid of settings, in parallel, and ranks what comes out."""
+"""Replays a motion over a grid of settings, in parallel, and ranks the results."""
 
 import itertools
 import math
@@ -20,19 +20,19 @@ from teleop_system.session.report.style import STYLE
 from teleop_system.tools.replay.replay import replay_settings, run_replay
 from teleop_system.utils.plain_values import plain
 
-MOST_POINTS = 1000
+MAX_POINTS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class SweepPoint:
-    """One combination of values, and what came of it.
+    """One combination of values, and its result.
 
     Attributes:
-        overrides: The settings, as they are typed.
-        error: RMS error of the worse hand where it can be reached in [m]; NaN where it failed, or
-            nothing can be reached.
-        document: The whole score as plain values; empty where it failed.
-        failure: Why it could not be run; empty where it could.
+        overrides: The settings as typed.
+        error: RMS error of the worse hand over reachable targets in [m]; NaN if the replay
+            failed or no target is reachable.
+        document: The score as plain values; None if the replay failed.
+        failure: Why the replay failed; empty if it did not.
     """
 
     overrides: tuple[str, ...]
@@ -42,7 +42,7 @@ class SweepPoint:
 
     @property
     def is_safe(self) -> bool:
-        """Whether it ran, and was safe."""
+        """Whether the replay finished and was safe."""
         return self.document is not None and bool(self.document["safe"])
 
 
@@ -50,20 +50,20 @@ def parse_grid(axes: Sequence[str]) -> dict[str, list[str]]:
     """Return the values of each key from texts such as "arm.reach=0.9,0.95".
 
     Raises:
-        ConfigError: A text has no values, a key comes twice, or the grid is too large.
+        ConfigError: An axis has no values, a key appears twice, or the grid is too large.
     """
     grid: dict[str, list[str]] = {}
     for axis in axes:
         key, _, values = axis.partition("=")
         found = [value for value in values.split(",") if value]
         if not key or not found:
-            raise ConfigError(f"an axis of the grid is key=value,value,…, got {axis!r}")
+            raise ConfigError(f"an axis must be key=value,value,…, got {axis!r}")
         if key in grid:
-            raise ConfigError(f"{key} is in the grid twice")
+            raise ConfigError(f"{key} appears twice in the grid")
         grid[key] = found
     points = math.prod(len(values) for values in grid.values())
-    if points > MOST_POINTS:
-        raise ConfigError(f"the grid has {points} points; at most {MOST_POINTS} are run")
+    if points > MAX_POINTS:
+        raise ConfigError(f"the grid has {points} points, more than {MAX_POINTS}")
     return grid
 
 
@@ -81,19 +81,19 @@ def run_sweep(
     workers: int | None = None,
     on_point: Callable[[SweepPoint], None] | None = None,
 ) -> list[SweepPoint]:
-    """Replay a motion with every combination, and return them with the best first.
+    """Replay a motion with every combination; return the results, best first.
 
     Args:
         file: The motion.
         grid: Values by key.
-        overrides: Settings that are the same for all.
-        workers: Processes to run in; None takes as many as the machine has cores.
-        on_point: Called as each is done.
+        overrides: Settings of all combinations.
+        workers: Number of processes; None for one per core.
+        on_point: Called with each result.
     """
     common = [*overrides, "simulation.render=false"]
     count = workers or os.cpu_count() or 1
     found = []
-    # Started anew: threads of this process would not survive a fork.
+    # Not forked: threads of this process would not survive a fork.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(count, mp_context=context) as pool:
         jobs = [pool.submit(_run, file, point, common) for point in combinations(grid)]
@@ -120,16 +120,16 @@ def _run(file: Path, point: tuple[str, ...], common: list[str]) -> SweepPoint:
 
 
 def sweep_page(file: Path, grid: dict[str, list[str]], points: Sequence[SweepPoint]) -> str:
-    """Return a page with the ranked table, and a plot for every axis that has numbers."""
+    """Return a page with the ranked table, and a plot for every numeric axis."""
     head = "".join(f"<th>{escape(key)}</th>" for key in grid)
     rows = []
-    for place, point in enumerate(points, 1):
+    for rank, point in enumerate(points, 1):
         cells = "".join(f"<td>{escape(text.partition('=')[2])}</td>" for text in point.overrides)
         reached = math.isfinite(point.error)
-        figure = f"{1e3 * point.error:.1f} mm" if reached else "nothing within reach"
+        figure = f"{1e3 * point.error:.1f} mm" if reached else "no reachable target"
         result = point.failure or figure
         safe = "yes" if point.is_safe else "no"
-        rows.append(f"<tr><td>{place}</td>{cells}<td>{escape(result)}</td><td>{safe}</td></tr>")
+        rows.append(f"<tr><td>{rank}</td>{cells}<td>{escape(result)}</td><td>{safe}</td></tr>")
     table = (
         f"<table><tr><th>rank</th>{head}<th>error</th><th>safe</th></tr>{''.join(rows)}</table>"
     )
@@ -143,9 +143,9 @@ def sweep_page(file: Path, grid: dict[str, list[str]], points: Sequence[SweepPoi
 
 
 def _plot(key: str, grid: dict[str, list[str]], points: Sequence[SweepPoint]) -> str:
-    """Return the error along one axis, one curve for each combination of the others."""
+    """Return the error along one axis, one curve per combination of the other axes."""
     try:
-        places = {value: float(value) for value in grid[key]}
+        numbers = {value: float(value) for value in grid[key]}
     except ValueError:
         return ""
     curves: dict[str, list[tuple[float, float]]] = {}
@@ -154,7 +154,7 @@ def _plot(key: str, grid: dict[str, list[str]], points: Sequence[SweepPoint]) ->
             continue
         values = dict(text.split("=", 1) for text in point.overrides)
         label = ", ".join(f"{name}={value}" for name, value in values.items() if name != key)
-        curves.setdefault(label, []).append((places[values[key]], 1e3 * point.error))
+        curves.setdefault(label, []).append((numbers[values[key]], 1e3 * point.error))
     series = []
     for number, (label, found) in enumerate(sorted(curves.items())):
         x, y = np.array(sorted(found)).T

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The robot under test: its files, read once, and the questions that the checks ask of them."""
+"""The robot under test: its files, and what the checks compute from them."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from teleop_system.robots.urdf import UrdfModel, read_urdf
 Matrix = NDArray[np.float64]
 
 UNLIMITED_TRAVEL = np.pi
-"""Travel to either side in [rad] from which a joint without limits is sampled."""
+"""Range to either side in [rad] in which a joint without limits is sampled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,12 @@ class Bench:
 
     Attributes:
         robot: Its description.
-        contents: What its MJCF holds.
-        urdf: What its URDF holds, or None.
+        contents: Contents of its MJCF.
+        urdf: Contents of its URDF, or None.
         model: The compiled MJCF.
-        data: Scratch state of that model; every check sets what it uses.
-        bodies: Bodies of the robot itself: the trees that hold its driven joints.
-        origin: Body that solvers take as origin, or None for the world.
+        data: Working state of that model; every check sets the parts it uses.
+        bodies: Bodies of the robot: the trees with its driven joints.
+        origin: Body at the origin of solvers, or None for the world.
         seed: Seed of all random samples.
     """
 
@@ -58,11 +58,11 @@ class Bench:
         return cls(robot, contents, urdf, model, mujoco.MjData(model), bodies, origin)
 
     def rng(self) -> np.random.Generator:
-        """Return a fresh source of the same random numbers."""
+        """Return a new generator of the same random numbers."""
         return np.random.default_rng(self.seed)
 
-    def place(self, positions: Mapping[str, float]) -> None:
-        """Put the robot into a pose with its base at the origin, and update the kinematics."""
+    def set_pose(self, positions: Mapping[str, float]) -> None:
+        """Set joint positions with the base at the origin, and update the kinematics."""
         self.data.qpos[:] = self.model.qpos0
         for index in range(self.model.njnt):
             start = self.model.jnt_qposadr[index]
@@ -74,7 +74,7 @@ class Bench:
         mujoco.mj_comPos(self.model, self.data)
 
     def pose(self, frame: str, data: Any = None) -> Matrix:
-        """Return the pose of a body or site in the world, here or in a simulation's `data`."""
+        """Return the pose of a body or site in the world, from `data` or the working state."""
         state = self.data if data is None else data
         is_site = frame in self.contents.sites and frame not in self.contents.body_names()
         item = state.site(frame) if is_site else state.body(frame)
@@ -84,12 +84,12 @@ class Bench:
         return matrix
 
     def base_pose(self, data: Any = None) -> Matrix:
-        """Return the pose of what solvers take as origin, here or in a simulation's `data`."""
+        """Return the pose of the origin of solvers, from `data` or from the working state."""
         return np.eye(4) if self.origin is None else self.pose(self.origin, data)
 
     def end_effectors(self, positions: Mapping[str, float]) -> dict[str, Matrix]:
-        """Return the end effector of every chain in the base's frame, for joint positions."""
-        self.place(positions)
+        """Return the end effector of every chain in the base frame, for joint positions."""
+        self.set_pose(positions)
         to_base = np.linalg.inv(self.base_pose())
         chains = self.robot.chains.values()
         return {chain.name: to_base @ self.pose(chain.end_effector) for chain in chains}

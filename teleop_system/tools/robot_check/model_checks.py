@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of what the files say: order of joints, limits, motors, named poses."""
+"""Checks of the model files: joint order, limits, motors, named poses."""
 
 import math
 
 from teleop_system.robots.joint_tree import JointTree
 from teleop_system.tools.robot_check.bench import Bench
-from teleop_system.tools.robot_check.result import Finding, failed, listed, passed, skipped
+from teleop_system.tools.robot_check.result import CheckResult, failed, listed, passed, skipped
 
 LIMIT_TOLERANCE = 1e-6
-"""Largest difference in [rad] or [m] between two statements of one limit."""
+"""Largest difference in [rad] or [m] between two values of one limit."""
 EFFORT_TOLERANCE = 0.01
-"""Largest relative difference between two statements of one effort."""
+"""Largest relative difference between two values of one effort."""
 
 
-def check_joint_order(bench: Bench) -> Finding:
+def check_joint_order(bench: Bench) -> CheckResult:
     """The joints of every chain follow each other from the body outwards."""
     robot = bench.robot
     if not robot.chains:
@@ -31,8 +31,8 @@ def check_joint_order(bench: Bench) -> Finding:
     return passed(f"{count} joints in {len(robot.chains)} chains follow the tree")
 
 
-def check_limits(bench: Bench) -> Finding:
-    """MJCF, URDF and `robot.yaml` state the same limits, and every joint has some."""
+def check_limits(bench: Bench) -> CheckResult:
+    """MJCF, URDF and `robot.yaml` have the same limits, and every joint has limits."""
     faults: list[str] = []
     for name, limits in bench.robot.joints.items():
         joint = bench.contents.joint(name)
@@ -57,29 +57,29 @@ def check_limits(bench: Bench) -> Finding:
         ):
             faults.append(f"{name} effort: URDF {other.effort:g}, MJCF {joint.effort:g}")
     if faults:
-        return failed(listed(faults), "make the files state the same numbers")
+        return failed(listed(faults), "use the same numbers in all files")
     assumed = [name for name, limits in bench.robot.joints.items() if limits.assumed]
     sources = "MJCF, URDF and robot.yaml agree" if bench.urdf else "MJCF and robot.yaml agree"
     remark = f"; {len(assumed)} joints have assumed rates" if assumed else ""
     return passed(f"{sources} on {len(bench.robot.joints)} joints{remark}")
 
 
-def check_motors(bench: Bench) -> Finding:
+def check_motors(bench: Bench) -> CheckResult:
     """Every joint that can be commanded has a motor."""
     names = bench.robot.controlled_joints
     if not names:
-        return failed("nothing on this robot can be commanded", "add actuators to the MJCF")
+        return failed("no joint of this robot can be commanded", "add actuators to the MJCF")
     missing = [name for name in names if name not in bench.contents.driven]
     if missing:
         return failed(
             f"no motor for {listed(missing)}", "add an <actuator> for each of them to the MJCF"
         )
     spare = [name for name in bench.contents.driven if name not in names]
-    remark = f"; not part of anything: {listed(spare)}" if spare else ""
+    remark = f"; in no part: {listed(spare)}" if spare else ""
     return passed(f"{len(names)} commanded joints have a motor{remark}")
 
 
-def check_poses(bench: Bench) -> Finding:
+def check_poses(bench: Bench) -> CheckResult:
     """Every named pose lies within the limits."""
     faults = [
         f"{pose}: {joint} at {position:g}, limits {limits.lower:g} to {limits.upper:g}"

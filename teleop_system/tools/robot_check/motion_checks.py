@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of how the robot behaves: room to move, reach, and holding itself up."""
+"""Checks of the simulated robot: self-collision, reach, and holding against gravity."""
 
 import importlib.util
 from collections.abc import Iterator
@@ -12,60 +12,62 @@ from teleop_system.robots import Chain
 from teleop_system.robots.mujoco_library import mujoco
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.tools.robot_check.bench import Bench, Matrix, angles_between
-from teleop_system.tools.robot_check.result import Finding, failed, listed, passed, skipped
+from teleop_system.tools.robot_check.result import CheckResult, failed, listed, passed, skipped
 from teleop_system.tools.robot_simulation import simulate_robot
 from teleop_system.utils.transforms import homogeneous_inverse, homogeneous_to_pose
 
 CONTACT_DEPTH = 1e-4
-"""Depth in [m] from which two bodies count as one inside the other."""
+"""Penetration in [m] at which two bodies count as overlapping."""
 FARTHEST = 1.0
-"""Distance in [m] beyond which it does not matter how far bodies are apart."""
+"""Largest measured distance between bodies in [m]."""
 
 SOLVED_KINDS = ("arm", "torso")
-"""Kinds of chain that `make_solver` builds a solver for."""
+"""Kinds of chain that `make_solver` supports."""
 REACH_TARGETS = 8
-"""Random poses that every chain is sent to."""
+"""Random targets of every chain."""
 REACH_SPREAD = 0.6
-"""Largest offset in [rad] or [m] of a joint between the initial pose and a target."""
+"""Largest joint offset in [rad] or [m] from the initial pose to a target."""
 REACH_RAMP = 150
-"""Ticks that a target takes from the initial pose to where it stays."""
+"""Ticks in which the target moves from the initial pose to its end."""
 REACH_TICKS = 600
-"""Most ticks that a chain may take to a target."""
+"""Largest number of ticks to a target."""
 REACH_PERIOD = 0.01
 """Duration of a tick in [s]."""
 REACH_POSITION = 1e-3
-"""Largest distance in [m] from the target that counts as reached."""
+"""Largest distance in [m] of a reached target."""
 REACH_ANGLE = 1e-2
-"""Largest angle in [rad] from the target that counts as reached."""
+"""Largest angle in [rad] of a reached target."""
 
 HOLD_TIME = 10.0
-"""Time in [s] that the robot has to hold its pose."""
+"""Time in [s] for which the robot must hold its pose."""
 HOLD_PERIOD = 0.1
-"""Time in [s] between two looks at it."""
+"""Time in [s] between two measurements."""
 SETTLE_TIME = 2.0
-"""Time in [s] after which it must be still."""
+"""Time in [s] after which it must not move."""
 DRIFT = (2e-3, np.deg2rad(0.2))
-"""Farthest that an end effector may then move on in [m] and turn in [rad]."""
+"""Largest motion of an end effector after that, in [m] and [rad]."""
 SAG = (10e-3, np.deg2rad(2.0))
-"""Farthest that an end effector may be from where it began in [m] and [rad]."""
+"""Largest deviation of an end effector from its initial pose, in [m] and [rad]."""
 HOLD_BASE = 5e-3
-"""Farthest that the base may roll in [m]."""
+"""Largest displacement of the base in [m]."""
 
 
-def check_self_collision(bench: Bench) -> Finding:
-    """No part of the robot is inside another in any named pose."""
-    inside: list[str] = []
+def check_self_collision(bench: Bench) -> CheckResult:
+    """No two bodies of the robot overlap in any named pose."""
+    overlaps: list[str] = []
     nearest, where = FARTHEST, ""
     for name, positions in bench.robot.poses.items():
-        bench.place(positions)
+        bench.set_pose(positions)
         mujoco.mj_collision(bench.model, bench.data)
-        inside += [f"{pair} by {1e3 * depth:.1f} mm at {name}" for pair, depth in _inside(bench)]
+        overlaps += [
+            f"{pair} by {1e3 * depth:.1f} mm at {name}" for pair, depth in _overlaps(bench)
+        ]
         for pair, distance in _distances(bench):
             if distance < nearest:
                 nearest, where = distance, f"{pair} at {name}"
-    if inside:
+    if overlaps:
         return failed(
-            listed(inside, 3),
+            listed(overlaps, 3),
             "move the pose or shrink the shapes; exclude the pair only if it always touches",
         )
     detail = f"no contact in {listed(list(bench.robot.poses), 8)}"
@@ -76,8 +78,8 @@ def check_self_collision(bench: Bench) -> Finding:
     return passed(detail)
 
 
-def check_reach(bench: Bench) -> Finding:
-    """Inverse kinematics takes every chain to poses that it can certainly reach."""
+def check_reach(bench: Bench) -> CheckResult:
+    """Inverse kinematics moves every chain to reachable poses."""
     robot = bench.robot
     chains = [chain for chain in robot.chains.values() if chain.kind in SOLVED_KINDS]
     if not chains:
@@ -86,13 +88,13 @@ def check_reach(bench: Bench) -> Finding:
         return skipped("inverse kinematics is not installed: pip install 'teleop_system[ik]'")
     from teleop_system.solvers import make_solver
 
-    # Whether links would touch on the way is another question than whether joints can go it.
+    # Collision avoidance is off: this check is about the joints only.
     solver = make_solver(robot, "qp", collision_pairs=())
     missed: list[str] = []
     distances, angles = [0.0], [0.0]
     for chain in chains:
         for goal in _goals(bench, chain):
-            distance, angle = _go(bench, solver, chain, goal)
+            distance, angle = _move_to(bench, solver, chain, goal)
             distances.append(distance)
             angles.append(angle)
             if distance > REACH_POSITION or angle > REACH_ANGLE:
@@ -109,8 +111,8 @@ def check_reach(bench: Bench) -> Finding:
     )
 
 
-def check_gravity(bench: Bench) -> Finding:
-    """The simulated robot holds its initial pose, and MuJoCo has nothing to complain of."""
+def check_gravity(bench: Bench) -> CheckResult:
+    """The simulated robot holds its initial pose without warnings of MuJoCo."""
     simulator = simulate_robot(bench.robot)
     try:
         return _hold(bench, simulator)
@@ -118,8 +120,8 @@ def check_gravity(bench: Bench) -> Finding:
         simulator.shutdown()
 
 
-def _inside(bench: Bench) -> list[tuple[str, float]]:
-    """Return the pairs of bodies that overlap and by how much in [m], the deepest first."""
+def _overlaps(bench: Bench) -> list[tuple[str, float]]:
+    """Return the pairs of bodies that overlap and the penetration in [m], the deepest first."""
     own = bench.bodies
     depths: dict[str, float] = {}
     for contact in bench.data.contact[: bench.data.ncon]:
@@ -145,7 +147,7 @@ def _distances(bench: Bench) -> Iterator[tuple[str, float]]:
 
 
 def _shapes(bench: Bench, body: str) -> list[int]:
-    """Return the shapes of a body that can touch anything."""
+    """Return the collision shapes of a body."""
     item, model = bench.model.body(body), bench.model
     geoms = range(int(item.geomadr[0]), int(item.geomadr[0]) + int(item.geomnum[0]))
     return [geom for geom in geoms if model.geom_contype[geom] or model.geom_conaffinity[geom]]
@@ -159,22 +161,21 @@ def _goals(bench: Bench, chain: Chain) -> Iterator[dict[str, float]]:
         moved = dict(start)
         for joint in chain.joints:
             limits = bench.robot.joints[joint]
-            # Both ends are kept clear of: at a limit there is no way on to the target.
+            # At a limit the solver could approach the target from one side only.
             margin = min(0.05, 0.25 * (limits.upper - limits.lower))
             spread = min(REACH_SPREAD, 0.25 * (limits.upper - limits.lower))
-            wish = start[joint] + rng.uniform(-spread, spread)
-            moved[joint] = float(np.clip(wish, limits.lower + margin, limits.upper - margin))
+            position = start[joint] + rng.uniform(-spread, spread)
+            moved[joint] = float(np.clip(position, limits.lower + margin, limits.upper - margin))
         yield moved
 
 
-def _go(
+def _move_to(
     bench: Bench, solver: IIKSolver, chain: Chain, goal: dict[str, float]
 ) -> tuple[float, float]:
-    """Return how far from its target, in [m] and [rad], a chain ends up, measured by MuJoCo.
+    """Return the final distance of a chain from its target in [m] and [rad], from MuJoCo.
 
-    The target moves there as an operator's hand would, along a way that the joints can follow.
-    All chains have targets: left without one, those that the moving chain carries would hold on
-    to where they are.
+    The target moves along a path that the joints can follow, as an operator's hand does. All
+    chains have targets: a chain without one would hold its pose while another chain carries it.
     """
     start = dict(bench.robot.pose(bench.robot.initial_pose))
     names = solver.get_joint_names()
@@ -183,12 +184,12 @@ def _go(
         done = min(1.0, (tick + 1) / REACH_RAMP)
         between = {name: q + done * (goal[name] - q) for name, q in start.items()}
         poses = bench.end_effectors(between)
-        wishes = {
+        targets = {
             name: Pose6D(*homogeneous_to_pose(pose))
             for name, pose in poses.items()
             if bench.robot.chains[name].kind in SOLVED_KINDS
         }
-        result = solver.solve_multi(wishes, joints, REACH_PERIOD)
+        result = solver.solve_multi(targets, joints, REACH_PERIOD)
         joints = result.joint_positions
         if (
             done == 1.0
@@ -197,43 +198,43 @@ def _go(
         ):
             break
     reached = start | dict(zip(names, joints.tolist(), strict=True))
-    pose, target = (bench.end_effectors(where)[chain.name] for where in (reached, goal))
+    pose, target = (bench.end_effectors(positions)[chain.name] for positions in (reached, goal))
     distance = float(np.linalg.norm(pose[:3, 3] - target[:3, 3]))
     return distance, float(angles_between(pose, target))
 
 
-def _hold(bench: Bench, simulator: MuJoCoSimulator) -> Finding:
+def _hold(bench: Bench, simulator: MuJoCoSimulator) -> CheckResult:
     chains = list(bench.robot.chains.values())
     base = simulator.get_state().base_position
-    looks, rolls = [_looks(bench, simulator, chains)], [0.0]
+    poses, shifts = [_end_effectors(bench, simulator, chains)], [0.0]
     for _ in range(round(HOLD_TIME / HOLD_PERIOD)):
         simulator.step(HOLD_PERIOD)
-        looks.append(_looks(bench, simulator, chains))
-        rolls.append(float(np.linalg.norm(simulator.get_state().base_position - base)))
+        poses.append(_end_effectors(bench, simulator, chains))
+        shifts.append(float(np.linalg.norm(simulator.get_state().base_position - base)))
     settled = round(SETTLE_TIME / HOLD_PERIOD)
-    sag, drift = _motion(looks, looks[0]), _motion(looks[settled:], looks[settled])
+    sag, drift = _motion(poses, poses[0]), _motion(poses[settled:], poses[settled])
     detail = f"{bench.robot.initial_pose} pose, {HOLD_TIME:.0f} s: {_amount('sag', sag)}, "
     detail += _amount("drift", drift) + (
-        f"; base {1e3 * max(rolls):.1f} mm" if bench.robot.base else ""
+        f"; base {1e3 * max(shifts):.1f} mm" if bench.robot.base else ""
     )
-    complaints = _complaints(simulator.data)
-    if complaints:
-        return failed(f"MuJoCo warns of {listed(complaints)}", "reduce the time step or the gains")
-    # Written so that not-a-number counts as lost.
+    warnings = _warnings(simulator.data)
+    if warnings:
+        return failed(f"MuJoCo warns of {listed(warnings)}", "reduce the time step or the gains")
+    # Written so that NaN counts as a failure.
     held = np.all((drift <= DRIFT) & (sag <= SAG), axis=1).tolist()
     weak = [chain.name for chain, good in zip(chains, held, strict=True) if not good]
     if weak:
         return failed(
             f"{detail} ({listed(weak)})", "raise the motors' kp, or set gravcomp='1' on the bodies"
         )
-    if max(rolls) > HOLD_BASE:
+    if max(shifts) > HOLD_BASE:
         return failed(detail, "raise the wheels' kv or their friction")
     return passed(f"{detail}; no warning")
 
 
-def _motion(looks: list[Matrix], origin: Matrix) -> Matrix:
-    """Return how far every end effector was from a pose at most, [m] and [rad], shape (N, 2)."""
-    poses = np.stack(looks)  # (T, N, 4, 4)
+def _motion(measured: list[Matrix], origin: Matrix) -> Matrix:
+    """Return the largest deviation of every end effector, [m] and [rad], shape (N, 2)."""
+    poses = np.stack(measured)  # (T, N, 4, 4)
     distances = np.linalg.norm(poses[..., :3, 3] - origin[..., :3, 3], axis=-1)
     angles = angles_between(poses, np.broadcast_to(origin, poses.shape))
     return np.stack([distances.max(axis=0), angles.max(axis=0)], axis=-1)
@@ -244,14 +245,14 @@ def _amount(name: str, motion: Matrix) -> str:
     return f"{name} {1e3 * distance:.2f} mm, {np.rad2deg(angle):.2f}°"
 
 
-def _looks(bench: Bench, simulator: MuJoCoSimulator, chains: list[Chain]) -> Matrix:
+def _end_effectors(bench: Bench, simulator: MuJoCoSimulator, chains: list[Chain]) -> Matrix:
     """Return the poses of the end effectors, relative to the base, shape (N, 4, 4)."""
     to_base = homogeneous_inverse(bench.base_pose(simulator.data))
     poses = [to_base @ bench.pose(chain.end_effector, simulator.data) for chain in chains]
     return np.stack(poses) if poses else np.zeros((0, 4, 4))
 
 
-def _complaints(data: Any) -> list[str]:
+def _warnings(data: Any) -> list[str]:
     kinds = list(mujoco.mjtWarning.__members__)[: len(data.warning)]
     return [
         f"{kind.removeprefix('mjWARN_').lower()} ({warning.number} times)"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a check found, and what to do about it."""
+"""Result of a check, with the proposed fix."""
 
 import enum
 from dataclasses import dataclass
 
 
-class Outcome(enum.Enum):
-    """How a check ended."""
+class CheckOutcome(enum.Enum):
+    """Outcome of a check."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -18,50 +18,41 @@ class CheckResult:
     """The result of one check.
 
     Attributes:
-        name: Name of the check.
-        outcome: How it ended.
-        detail: What was measured, or why nothing was.
-        fix: What to change where it failed; empty otherwise.
+        name: Name of the check; empty until the runner sets it.
+        outcome: Outcome.
+        detail: What was measured, or why the check was skipped.
+        fix: Proposed change after a failure; else empty.
     """
 
     name: str
-    outcome: Outcome
+    outcome: CheckOutcome
     detail: str
     fix: str = ""
 
     @property
     def passed(self) -> bool:
-        """Whether the check was made and found nothing wrong."""
-        return self.outcome is Outcome.PASSED
+        """Whether the check ran and found no fault."""
+        return self.outcome is CheckOutcome.PASSED
 
     @property
     def failed(self) -> bool:
-        """Whether something has to be put right."""
-        return self.outcome is Outcome.FAILED
+        """Whether the check found a fault."""
+        return self.outcome is CheckOutcome.FAILED
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The same before it has a name: what a check itself returns."""
-
-    outcome: Outcome
-    detail: str
-    fix: str = ""
+def passed(detail: str) -> CheckResult:
+    """Return the result of a check without a fault."""
+    return CheckResult("", CheckOutcome.PASSED, detail)
 
 
-def passed(detail: str) -> Finding:
-    """Return a finding without fault."""
-    return Finding(Outcome.PASSED, detail)
+def failed(detail: str, fix: str) -> CheckResult:
+    """Return a fault and its fix."""
+    return CheckResult("", CheckOutcome.FAILED, detail, fix)
 
 
-def failed(detail: str, fix: str) -> Finding:
-    """Return a fault and the way to put it right."""
-    return Finding(Outcome.FAILED, detail, fix)
-
-
-def skipped(reason: str) -> Finding:
-    """Return why nothing was checked."""
-    return Finding(Outcome.SKIPPED, reason)
+def skipped(reason: str) -> CheckResult:
+    """Return why the check was skipped."""
+    return CheckResult("", CheckOutcome.SKIPPED, reason)
 
 
 def listed(items: list[str], most: int = 4) -> str:

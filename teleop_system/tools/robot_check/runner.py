@@ -2,17 +2,18 @@
 """Runs the checks one after the other."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from teleop_system.exceptions import TeleopError, UnknownNameError
 from teleop_system.robots import RobotDescription
 from teleop_system.tools.robot_check import model_checks, motion_checks, urdf_checks
 from teleop_system.tools.robot_check.bench import Bench
-from teleop_system.tools.robot_check.result import CheckResult, Finding, Outcome
+from teleop_system.tools.robot_check.result import CheckOutcome, CheckResult
 
-Check = Callable[[Bench], Finding]
+Check = Callable[[Bench], CheckResult]
 Progress = Callable[[str, int, int], None]
 
-_CHECKS: dict[str, Check] = {
+CHECKS: dict[str, Check] = {
     "joint order": model_checks.check_joint_order,
     "joint signs": urdf_checks.check_signs,
     "limits": model_checks.check_limits,
@@ -24,11 +25,7 @@ _CHECKS: dict[str, Check] = {
     "reach": motion_checks.check_reach,
     "gravity": motion_checks.check_gravity,
 }
-
-
-def check_names() -> tuple[str, ...]:
-    """Return the names of all checks in the order they are made."""
-    return tuple(_CHECKS)
+"""All checks by name, in their order."""
 
 
 def check_robot(
@@ -40,30 +37,29 @@ def check_robot(
 
     Args:
         robot: The robot.
-        only: Names of the checks to make; None for all.
-        progress: Called before each check with its name, its number from 0 and their count.
+        only: Names of the checks to run; None for all.
+        progress: Called before each check with its name, its index and the count.
 
     Raises:
-        UnknownNameError: There is no check of a name in `only`.
-        ModelError: A model file has vanished or broken since the description was made.
+        UnknownNameError: A name in `only` is not a check.
+        ModelError: A model file is missing or broken.
     """
-    wanted = tuple(_CHECKS) if only is None else tuple(only)
-    for name in wanted:
-        if name not in _CHECKS:
-            raise UnknownNameError("check", name, _CHECKS)
+    selected = tuple(CHECKS) if only is None else tuple(only)
+    for name in selected:
+        if name not in CHECKS:
+            raise UnknownNameError("check", name, CHECKS)
     bench = Bench.of(robot)
     results = []
-    for index, name in enumerate(wanted):
+    for index, name in enumerate(selected):
         if progress is not None:
-            progress(name, index, len(wanted))
+            progress(name, index, len(selected))
         results.append(_run(name, bench))
     return results
 
 
 def _run(name: str, bench: Bench) -> CheckResult:
     try:
-        finding = _CHECKS[name](bench)
+        return replace(CHECKS[name](bench), name=name)
     except TeleopError as error:
-        # One check that cannot be made must not hide what the others found.
-        return CheckResult(name, Outcome.FAILED, str(error), "put right what the message names")
-    return CheckResult(name, finding.outcome, finding.detail, finding.fix)
+        # One check that raises must not hide the results of the others.
+        return CheckResult(name, CheckOutcome.FAILED, str(error), "correct what the message names")

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that a URDF and an MJCF describe the same machine."""
+"""Checks that URDF and MJCF describe the same robot."""
 
 import numpy as np
 
 from teleop_system.robots.urdf import UrdfModel
 from teleop_system.robots.urdf_kinematics import link_poses
 from teleop_system.tools.robot_check.bench import Bench, Matrix, angles_between
-from teleop_system.tools.robot_check.result import Finding, failed, listed, passed, skipped
+from teleop_system.tools.robot_check.result import CheckResult, failed, listed, passed, skipped
 
 NO_URDF = "there is no URDF to compare with"
 SAMPLES = 1000
-"""Random configurations that both models are compared in."""
+"""Number of random configurations for the comparison."""
 POSITION_TOLERANCE = 1e-6
 """Largest distance in [m] between the same link of both models."""
 ANGLE_TOLERANCE = 1e-6
@@ -19,8 +19,8 @@ MASS_TOLERANCE = 1e-3
 """Largest relative difference of the total mass."""
 
 
-def check_signs(bench: Bench) -> Finding:
-    """A small positive motion of a joint goes the same way in both models."""
+def check_signs(bench: Bench) -> CheckResult:
+    """A small positive motion of a joint has the same direction in both models."""
     urdf = bench.urdf
     if urdf is None:
         return skipped(NO_URDF)
@@ -40,18 +40,18 @@ def check_signs(bench: Bench) -> Finding:
         return failed(f"opposite sign: {listed(flipped)}", "negate their axis in one of the files")
     if tilted:
         return failed(f"other axis: {listed(tilted)}", "give them the same axis in both files")
-    return passed(f"{len(names)} joints turn the same way in URDF and MJCF")
+    return passed(f"{len(names)} joints have the same direction in URDF and MJCF")
 
 
-def check_kinematics(bench: Bench) -> Finding:
-    """Every common link is at the same place in both models, wherever the joints are."""
+def check_kinematics(bench: Bench) -> CheckResult:
+    """Every common link has the same pose in both models, for all joint positions."""
     urdf = bench.urdf
     if urdf is None:
         return skipped(NO_URDF)
     common = [link for link in urdf.masses if link in bench.contents.body_names()]
     if not common:
         return failed(
-            "no body of the MJCF is named like a link of the URDF",
+            "no body of the MJCF has the name of a URDF link",
             "give bodies and links the same names",
         )
     independent = [name for name in urdf.moving_joints if urdf.joints[name].mimics is None]
@@ -75,8 +75,8 @@ def check_kinematics(bench: Bench) -> Finding:
     return passed(detail)
 
 
-def check_mass(bench: Bench) -> Finding:
-    """Both models weigh the same."""
+def check_mass(bench: Bench) -> CheckResult:
+    """Both models have the same mass."""
     if bench.urdf is None:
         return skipped(NO_URDF)
     ours = float(sum(bench.model.body_mass[body] for body in bench.bodies))
@@ -90,14 +90,14 @@ def check_mass(bench: Bench) -> Finding:
 
 def _mjcf_step(bench: Bench, joint: str, body: str, step: float) -> Matrix:
     """Return the motion of a body in its own frame when its joint moves from zero."""
-    bench.place({joint: 0.0})
+    bench.set_pose({joint: 0.0})
     before = bench.pose(body)
-    bench.place({joint: step})
+    bench.set_pose({joint: step})
     return np.asarray(np.linalg.inv(before) @ bench.pose(body))
 
 
 def _urdf_step(urdf: UrdfModel, joint: str, link: str, step: float) -> Matrix:
-    # What a joint copies is left out: its own axis is in question.
+    # Only the joint's own axis is tested, not the joint that it mimics.
     before = link_poses(urdf, {})[link][0]
     leader = urdf.joints[joint].mimics
     factor = urdf.joints[joint].multiplier if leader else 1.0
@@ -120,8 +120,8 @@ def _with_mimics(urdf: UrdfModel, positions: dict[str, float]) -> dict[str, floa
 
 
 def _root_pose(bench: Bench, urdf: UrdfModel, link: str) -> Matrix:
-    """Return where the URDF's root stands in the world of the MJCF, told by a common link."""
-    bench.place(_with_mimics(urdf, dict.fromkeys(urdf.moving_joints, 0.0)))
+    """Return the pose of the URDF root in the MJCF world, from a common link."""
+    bench.set_pose(_with_mimics(urdf, dict.fromkeys(urdf.moving_joints, 0.0)))
     return np.asarray(bench.pose(link) @ np.linalg.inv(link_poses(urdf, {})[link][0]))
 
 
@@ -133,7 +133,7 @@ def _body_poses(
     poses = np.tile(np.eye(4), (SAMPLES, len(bodies), 1, 1))
     for sample in range(SAMPLES):
         positions = {name: float(values[sample]) for name, values in samples.items()}
-        bench.place(_with_mimics(urdf, positions))
+        bench.set_pose(_with_mimics(urdf, positions))
         poses[sample, :, :3, :3] = bench.data.xmat[indices].reshape(-1, 3, 3)
         poses[sample, :, :3, 3] = bench.data.xpos[indices]
     return poses

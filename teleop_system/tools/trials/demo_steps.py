@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The demonstration in five steps, each with a little more of the robot than the one before."""
+"""The demonstration in five steps; each step adds more of the robot."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.robot_side.engagement_table import EngagementState
 from teleop_system.session.runner import StatusCallback
-from teleop_system.tools.trials.trial import Trial, Verdict, run_recorded
+from teleop_system.tools.trials.trial import Criterion, Trial, run_recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,8 +15,8 @@ class DemoStep:
     """One step of the demonstration.
 
     Attributes:
-        shows: What there is to see.
-        overrides: The settings that make it so.
+        shows: What the step shows.
+        overrides: Settings of the step.
     """
 
     shows: str
@@ -25,11 +25,11 @@ class DemoStep:
 
 STEPS: dict[int, DemoStep] = {
     1: DemoStep(
-        "the robot comes up by itself: connects, goes home, tries its hands, and waits, ready",
+        "the robot starts by itself: it connects, homes, tests its hands, and is ready",
         ("session.auto_engage=false", "operator.duration=4"),
     ),
     2: DemoStep(
-        "both arms and the torso follow a sine, as a first look at the inverse kinematics",
+        "both arms and the torso follow a sine: the inverse kinematics at work",
         (
             "session.modules=[arm]",
             "operator=sinusoid",
@@ -42,11 +42,11 @@ STEPS: dict[int, DemoStep] = {
         ("session.modules=[arm]", "operator.duration=12"),
     ),
     4: DemoStep(
-        "hands and head join in",
+        "hands and head follow as well",
         ("session.modules=[arm,hand,camera]", "operator.duration=12"),
     ),
     5: DemoStep(
-        "the whole body: arms, torso, hands, head, and the base that walks with the operator",
+        "the whole body: arms, torso, hands, head, and the base that drives as the operator steps",
         ("operator.duration=20",),
     ),
 }
@@ -59,25 +59,25 @@ def run_step(
     *,
     window: bool | None = None,
     on_status: StatusCallback | None = None,
-) -> tuple[Trial, list[Verdict]]:
-    """Run a step of the demonstration; return what was recorded and the verdicts.
+) -> tuple[Trial, list[Criterion]]:
+    """Run a step of the demonstration; return the recorded trial and the verdicts.
 
     Raises:
-        UnknownNameError: There is no such step.
+        UnknownNameError: The step does not exist.
     """
     if number not in STEPS:
         raise UnknownNameError("step", str(number), map(str, STEPS))
     chosen = [*STEPS[number].overrides, *overrides]
     trial = run_recorded(chosen, window=window, on_status=on_status)
-    wanted = EngagementState.READY if number == 1 else EngagementState.ENGAGED
+    expected = EngagementState.READY if number == 1 else EngagementState.ENGAGED
     state = trial.result.summary.state
     holds = sorted({f"{each.rule.id} {each.subject}" for each in trial.holds})
     verdicts = [
-        Verdict(f"it ends {wanted.value}", state.value, state is wanted),
-        Verdict("nothing is held on the way", ", ".join(holds) or "no hold", not holds),
+        Criterion(f"the final state is {expected.value}", state.value, state is expected),
+        Criterion("no part is held", ", ".join(holds) or "no hold", not holds),
     ]
     verdicts += [
-        Verdict(
+        Criterion(
             f"{entry.chain} stays within 15 mm (RMS) of the operator",
             f"{1e3 * entry.figures['position_rms']:.1f} mm",
             entry.figures["position_rms"] <= 0.015,

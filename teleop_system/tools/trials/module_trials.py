@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One trial per module: it runs alone, and is judged by what its part of the robot did."""
+"""One trial per module: it runs alone, and its part of the robot is judged."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,30 +8,30 @@ import numpy as np
 
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.session.runner import StatusCallback
-from teleop_system.tools.trials.trial import Trial, Verdict, run_recorded
+from teleop_system.tools.trials.trial import Criterion, Trial, run_recorded
 
 POSITION_GOAL = 0.015
-"""RMS distance of a hand from where the operator wants it in [m]."""
+"""Largest RMS distance of a hand from its target in [m]."""
 ORIENTATION_GOAL = 3.0
-"""The same for its orientation in [°]."""
+"""Largest RMS orientation error of a hand in [°]."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleTrial:
-    """How a module is tried.
+    """The trial of a module.
 
     Attributes:
         module: The module.
-        shows: What there is to see.
+        shows: What the trial shows.
         duration: Simulated time in [s].
-        overrides: Settings that it needs.
-        judge: Looks at what came out.
+        overrides: Settings of the trial.
+        judge: Judges the recorded trial.
     """
 
     module: str
     shows: str
     duration: float
-    judge: Callable[[Trial], list[Verdict]]
+    judge: Callable[[Trial], list[Criterion]]
     overrides: tuple[str, ...] = ()
 
 
@@ -41,11 +41,11 @@ def run_trial(
     *,
     window: bool | None = False,
     on_status: StatusCallback | None = None,
-) -> tuple[Trial, list[Verdict]]:
-    """Run the trial of a module; return what was recorded and the verdicts.
+) -> tuple[Trial, list[Criterion]]:
+    """Run the trial of a module; return the recorded trial and the verdicts.
 
     Raises:
-        UnknownNameError: There is no such module.
+        UnknownNameError: The module does not exist.
     """
     if module not in TRIALS:
         raise UnknownNameError("module", module, TRIALS)
@@ -57,72 +57,81 @@ def run_trial(
         *overrides,
     ]
     recorded = run_recorded(chosen, window=window, on_status=on_status)
-    return recorded, [*trial.judge(recorded), _unhindered(recorded)]
+    return recorded, [*trial.judge(recorded), _judge_holds(recorded)]
 
 
-def _unhindered(trial: Trial) -> Verdict:
+def _judge_holds(trial: Trial) -> Criterion:
     rules = sorted({f"{each.rule.id} {each.subject}" for each in trial.holds})
-    return Verdict("nothing is held on the way", ", ".join(rules) or "no hold", not rules)
+    return Criterion("no part is held", ", ".join(rules) or "no hold", not rules)
 
 
-def _judge_arm(trial: Trial) -> list[Verdict]:
+def _judge_arm(trial: Trial) -> list[Criterion]:
     verdicts = []
     for entry in trial.result.outcome.tracking:
         if not entry.chain.endswith("arm"):
-            continue  # The torso gives way to the hands, so its own error is no fault.
+            continue  # Hands have priority over the torso, so its error does not count.
         numbers = entry.figures
-        place, turn = numbers["position_rms"], float(np.degrees(numbers["orientation_rms"]))
+        distance, angle = numbers["position_rms"], float(np.degrees(numbers["orientation_rms"]))
         verdicts.append(
-            Verdict(
+            Criterion(
                 f"{entry.chain} stays within {1e3 * POSITION_GOAL:.0f} mm and "
                 f"{ORIENTATION_GOAL:.0f}° (RMS) of the operator",
-                f"{1e3 * place:.1f} mm, {turn:.2f}°",
-                place <= POSITION_GOAL and turn <= ORIENTATION_GOAL,
+                f"{1e3 * distance:.1f} mm, {angle:.2f}°",
+                distance <= POSITION_GOAL and angle <= ORIENTATION_GOAL,
             )
         )
     contacts = trial.result.outcome.self_contacts or []
     listed = ", ".join(f"{a} and {b}" for a, b in contacts)
-    return [*verdicts, Verdict("nothing touches itself", listed or "no contact", not contacts)]
+    return [
+        *verdicts,
+        Criterion("no links touch each other", listed or "no contact", not contacts),
+    ]
 
 
-def _judge_hand(trial: Trial) -> list[Verdict]:
+def _judge_hand(trial: Trial) -> list[Criterion]:
     verdicts = []
     for part in (name for name in trial.parts if name.endswith("_hand")):
-        way = float(np.ptp(trial.commands(part), axis=0).max())
-        verdicts.append(Verdict(f"{part} opens and closes", f"moved by {way:.3f}", way > 0.02))
+        travel = float(np.ptp(trial.commands(part), axis=0).max())
+        verdicts.append(
+            Criterion(f"{part} opens and closes", f"moved by {travel:.3f}", travel > 0.02)
+        )
         error = trial.error(part)
         verdicts.append(
-            Verdict(f"{part} gets there", f"{1e3 * error:.1f} mrad or mm", error < 0.1)
+            Criterion(f"{part} reaches its commands", f"{1e3 * error:.1f} mrad or mm", error < 0.1)
         )
     return verdicts
 
 
-def _judge_locomotion(trial: Trial) -> list[Verdict]:
+def _judge_locomotion(trial: Trial) -> list[Criterion]:
     base = trial.result.outcome.base
     if base is None:
-        return [Verdict("the base drives as the operator steps", "it never moved", False)]
+        return [Criterion("the base drives as the operator steps", "it never moved", False)]
     sideways = float(np.ptp(trial.columns["odometry"][:, 1]))
     before = trial.columns["time"] < 9.0
     rest = float(np.abs(np.nan_to_num(trial.columns["base_command"][before])).max())
     near = abs(base.driven - base.commanded) <= 0.15 * abs(base.commanded) + 0.05
     return [
-        Verdict("a standing operator means zero, exactly", f"{rest:g} m/s", rest == 0.0),
-        Verdict(
+        Criterion(
+            "the base command is exactly zero while the operator stands",
+            f"{rest:g} m/s",
+            rest == 0.0,
+        ),
+        Criterion(
             "the base drives as the operator steps",
             f"{base.driven:.2f} m for {base.commanded:.2f} m",
             near and base.driven > 0.3,
         ),
-        Verdict("it goes straight", f"{1e3 * sideways:.0f} mm sideways", sideways < 0.1),
+        Criterion("the base drives straight", f"{1e3 * sideways:.0f} mm sideways", sideways < 0.1),
     ]
 
 
-def _judge_camera(trial: Trial) -> list[Verdict]:
-    way = np.ptp(trial.commands("head"), axis=0)
+def _judge_camera(trial: Trial) -> list[Criterion]:
+    travel = np.ptp(trial.commands("head"), axis=0)
     error = trial.error("head")
     return [
-        Verdict("the head pans", f"{np.degrees(way[0]):.0f}°", bool(way[0] > 0.1)),
-        Verdict("the head tilts", f"{np.degrees(way[-1]):.0f}°", bool(way[-1] > 0.05)),
-        Verdict("the neck gets there", f"{np.degrees(error):.2f}° RMS", error < 0.05),
+        Criterion("the head pans", f"{np.degrees(travel[0]):.0f}°", bool(travel[0] > 0.1)),
+        Criterion("the head tilts", f"{np.degrees(travel[-1]):.0f}°", bool(travel[-1] > 0.05)),
+        Criterion("the head reaches its commands", f"{np.degrees(error):.2f}° RMS", error < 0.05),
     ]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a trial is, and how a session is watched while it runs."""
+"""A recorded trial run and its verdicts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """One thing that was looked at.
+class Criterion:
+    """One judged criterion.
 
     Attributes:
-        what: What should be so.
-        found: What was found.
-        passed: Whether it is so.
+        what: The criterion.
+        found: The measured value.
+        passed: Whether the criterion holds.
     """
 
     what: str
@@ -34,13 +34,13 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """A run, and all that was recorded of it.
+    """A run and its recorded data.
 
     Attributes:
-        result: How it went.
+        result: Result of the run.
         columns: The trace, by column.
         parts: Columns of joint vectors by part.
-        interventions: What held or limited the robot.
+        interventions: Holds and limits of the robot.
     """
 
     result: TeleopResult
@@ -49,14 +49,14 @@ class Trial:
     interventions: Sequence[Intervention]
 
     def commands(self, part: str) -> Array:
-        """Return the commands of a part that were sent in [rad] or [m], shape (T, N)."""
+        """Return the commands of a part in [rad] or [m], shape (T, N)."""
         values = self.columns["commands"][:, self.parts[part]]
         return values[np.isfinite(values).all(axis=1)]
 
     def error(self, part: str) -> float:
-        """Return the RMS difference between commands and robot of a part in [rad] or [m]."""
-        apart = (self.columns["commands"] - self.columns["measured"])[:, self.parts[part]]
-        return float(np.sqrt(np.nanmean(apart**2)))
+        """Return the RMS difference between commanded and measured positions in [rad] or [m]."""
+        difference = (self.columns["commands"] - self.columns["measured"])[:, self.parts[part]]
+        return float(np.sqrt(np.nanmean(difference**2)))
 
     @property
     def holds(self) -> list[Intervention]:
@@ -70,12 +70,12 @@ def run_recorded(
     window: bool | None = False,
     on_status: StatusCallback | None = None,
 ) -> Trial:
-    """Run a session with these overrides and return what was recorded.
+    """Run a session with overrides and return its recorded data.
 
     Args:
         overrides: Changes to the configuration.
-        window: Whether to open a window; None opens one where there is a display.
-        on_status: Called a few times a second with the status.
+        window: Whether to open a window; None for one if there is a display.
+        on_status: Called several times per second with the status.
     """
     settings: TeleopSettings = load_settings(list(overrides))
     built: list[TeleopSession] = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the recorded person wanted the robot's hands, before anything limited them."""
+"""Targets of the robot's chains from the recorded trackers, before any limit, and the results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,19 +24,19 @@ KINDS = ("arm", "torso")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Following:
-    """What one chain was asked for, and what it did.
+class ChainTracking:
+    """Target and measured motion of one chain.
 
     Attributes:
-        wished: What the person's tracker stands for.
-        reached: Where the end effector was measured.
+        target: Target of the end effector, mapped from the person's tracker.
+        measured: Measured pose of the end effector.
     """
 
-    wished: Course
-    reached: Course
+    target: Course
+    measured: Course
 
 
-def followings(
+def chain_tracking(
     motion: MappedMotion,
     times: Sequence[float] | Array,
     measured: Array,
@@ -45,17 +45,17 @@ def followings(
     joints: Sequence[str],
     begin: Mapping[str, float],
     config: ArmTeleopConfig,
-) -> dict[str, Following]:
-    """Return wish and result of every chain that follows a tracker.
+) -> dict[str, ChainTracking]:
+    """Return target and measured motion of every chain that follows a tracker.
 
     Args:
-        motion: What was played; what was recorded counts, not what was planned for the robot.
-        times: Of the motion in every tick in [s], shape (T,).
-        measured: Joint positions in every tick in [rad] or [m], shape (T, N).
+        motion: The replayed motion; targets come from its recording, not from its robot plan.
+        times: Time in the motion at every tick in [s], shape (T,).
+        measured: Joint positions at every tick in [rad] or [m], shape (T, N).
         robot: The robot.
-        joints: Its joints, in the order of `measured`.
-        begin: Where they were as the robot began to follow.
-        config: How trackers move its hands.
+        joints: Joint names in the order of `measured`.
+        begin: Joint positions at the start of following in [rad] or [m].
+        config: Scales of the tracker mapping.
     """
     chains = {name: chain for name, chain in robot.chains.items() if chain.kind in KINDS}
     kinematics = ChainKinematics(robot, chains, joints)
@@ -76,9 +76,9 @@ def followings(
             scale=limb.scale,
             rotation_scale=limb.rotation_scale,
         )
-        wished = _course([mapping.apply(sample) for sample in samples])
-        reached = _course([kinematics.place(name, row.tolist()) for row in measured])
-        found[name] = Following(wished, reached)
+        target = _course([mapping.apply(sample) for sample in samples])
+        result = _course([kinematics.place(name, row.tolist()) for row in measured])
+        found[name] = ChainTracking(target, result)
     return found
 
 

@@ -3,7 +3,7 @@
 
 from teleop_system.robots import load_robot
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
-from teleop_system.tools.contact_watch import ContactWatch
+from teleop_system.tools.contact_monitor import ContactMonitor
 
 
 class TouchingSimulator(MuJoCoSimulator):
@@ -20,11 +20,11 @@ def watch(pair: tuple[str, str], *times: float) -> list[tuple[str, str]]:
     simulator = TouchingSimulator()
     simulator.initialize({"mjcf_path": str(robot.mjcf), "render": False})
     simulator.pair = pair
-    watching = ContactWatch(simulator, robot)
+    monitor = ContactMonitor(simulator, robot)
     for time in times:
-        watching.look(time)
+        monitor.check(time)
     simulator.shutdown()
-    return watching.pairs
+    return monitor.pairs
 
 
 def test_a_pinch_is_no_collision() -> None:

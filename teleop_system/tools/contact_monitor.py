@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Watches a simulated robot for links that touch each other and should not."""
+"""Finds links of a simulated robot that touch each other and must not."""
 
 from teleop_system.robots import RobotDescription
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 
 INTERVAL = 0.05
-"""Time between two looks in [s]."""
+"""Time between two checks in [s]."""
 
 Pair = tuple[str, str]
 
 
-class ContactWatch:
+class ContactMonitor:
     """Collects the pairs of the robot's links that touched.
 
-    Fingers of one hand may touch each other, and its palm: a pinch is no collision.
+    Fingers of one hand may touch each other and the palm: a pinch is no collision.
 
     Args:
         simulator: The simulation.
@@ -31,8 +31,8 @@ class ContactWatch:
         """The links that touched, by name."""
         return sorted(self._touched)
 
-    def look(self, time: float) -> None:
-        """Look for contacts where it is time to, at simulated time `time` [s]."""
+    def check(self, time: float) -> None:
+        """Check for contacts if a check is due at simulated time `time` [s]."""
         if time < self._next:
             return
         self._next = time + INTERVAL
@@ -42,11 +42,11 @@ class ContactWatch:
 
 
 def _bodies_of(simulator: MuJoCoSimulator, joints: tuple[str, ...]) -> frozenset[str]:
-    """Return the bodies of a hand: what carries its fingers, and all beyond."""
+    """Return the bodies of a hand: its palm and all bodies beyond."""
     model = simulator.model
     palms = {int(model.body_parentid[model.joint(joint).bodyid[0]]) for joint in joints}
     found = set(palms)
-    # Bodies are numbered from the root outwards, so that parents come first.
+    # MuJoCo numbers parents before children.
     for body in range(model.nbody):
         if int(model.body_parentid[body]) in found:
             found.add(body)
