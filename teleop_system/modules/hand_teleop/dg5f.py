@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Geometry of the Tesollo DG-5F: joints, limits, forward kinematics and Jacobians of five fingers.
 
-Everything is written for the right hand. The left one is its mirror image in the xz-plane, so a
-left hand is solved as a right one: mirror what comes in, mirror what goes out. The hand frame is
-that of the mount: +z along the fingers, +x out of the palm, thumb towards +y (left: -y).
-Functions take any number of hands H at once, since NumPy costs by the call and not by the number.
+Everything is written for the right hand. The left hand is its mirror image in the xz-plane: its
+inputs and outputs are mirrored. The hand frame is that of the mount: +z along the fingers, +x out
+of the palm, thumb towards +y (left: -y). Functions take H hands at once, because NumPy's cost is
+per call.
 
-Positions are linear in the products of the sines and cosines of a finger's angles, and so are
-their derivatives. One constant matrix per finger, made once, times those products gives every
-point and every Jacobian of all fingers in a single matrix product.
+Point positions and their derivatives are linear in products of sines and cosines of a finger's
+angles. One constant matrix per finger times these products gives all points and Jacobians.
 """
 
 import functools
@@ -23,9 +22,9 @@ FINGERS = ("thumb", "index", "middle", "ring", "pinky")
 JOINTS_PER_FINGER = 4
 JOINT_COUNT = len(FINGERS) * JOINTS_PER_FINGER
 FINGER_RADIUS = 0.0105
-"""Radius of the capsules that stand for the finger links in [m]."""
+"""Radius of the capsules that model the finger links in [m]."""
 TIP_CENTRE = 0.0071
-"""Centre of the round finger tip, beyond the tip frame along the finger, in [m]."""
+"""Distance from the tip frame to the centre of the round finger tip in [m]."""
 
 _PALM = 0.0738
 _LONG = [[0.01765, 0.0, 0.0265], [0.0, 0.0, 0.0388], [0.0, 0.0, 0.0388], [0.0, 0.0, 0.0255]]
@@ -42,36 +41,35 @@ _OFFSETS = np.array(
 _OFFSETS[:, 0, 2] += _PALM
 _AXES = np.eye(3)[[[0, 2, 0, 0], [0, 1, 1, 1], [0, 1, 1, 1], [0, 1, 1, 1], [2, 0, 1, 1]]]
 
-_HALF_TURN = np.pi / 2
+_RIGHT_ANGLE = np.pi / 2
 LOWER = np.array(
     [
-        [-0.3839724354387525, -np.pi, -_HALF_TURN, -_HALF_TURN],
-        [-0.4188790204786391, 0.0, -_HALF_TURN, -_HALF_TURN],
-        [-0.6108652381980153, 0.0, -_HALF_TURN, -_HALF_TURN],
-        [-0.6108652381980153, 0.0, -_HALF_TURN, -_HALF_TURN],
-        [-0.0174532925199433, -0.4188790204786391, -_HALF_TURN, -_HALF_TURN],
+        [-0.3839724354387525, -np.pi, -_RIGHT_ANGLE, -_RIGHT_ANGLE],
+        [-0.4188790204786391, 0.0, -_RIGHT_ANGLE, -_RIGHT_ANGLE],
+        [-0.6108652381980153, 0.0, -_RIGHT_ANGLE, -_RIGHT_ANGLE],
+        [-0.6108652381980153, 0.0, -_RIGHT_ANGLE, -_RIGHT_ANGLE],
+        [-0.0174532925199433, -0.4188790204786391, -_RIGHT_ANGLE, -_RIGHT_ANGLE],
     ]
 ).ravel()
 """Lower limits of the right hand in [rad], shape (20,)."""
 UPPER = np.array(
     [
-        [0.8901179185171081, 0.0, _HALF_TURN, _HALF_TURN],
-        [0.6108652381980153, 2.007128639793479, _HALF_TURN, _HALF_TURN],
-        [0.6108652381980153, 1.954768762233649, _HALF_TURN, _HALF_TURN],
-        [0.4188790204786391, 1.902408884673819, _HALF_TURN, _HALF_TURN],
-        [1.047197551196598, 0.6108652381980153, _HALF_TURN, _HALF_TURN],
+        [0.8901179185171081, 0.0, _RIGHT_ANGLE, _RIGHT_ANGLE],
+        [0.6108652381980153, 2.007128639793479, _RIGHT_ANGLE, _RIGHT_ANGLE],
+        [0.6108652381980153, 1.954768762233649, _RIGHT_ANGLE, _RIGHT_ANGLE],
+        [0.4188790204786391, 1.902408884673819, _RIGHT_ANGLE, _RIGHT_ANGLE],
+        [1.047197551196598, 0.6108652381980153, _RIGHT_ANGLE, _RIGHT_ANGLE],
     ]
 ).ravel()
 """Upper limits of the right hand in [rad], shape (20,)."""
-# The last two joints of a finger could bend backwards; a person's do not, and the makers of
-# grasps pin them so.
+# The last two joints of a finger can bend backwards; those of a person cannot.
 CURL_LOWER = np.where(np.tile([False, False, True, True], 5), 0.0, LOWER)
 """Lower limits of the right hand in [rad] where fingers may only curl, shape (20,)."""
 
 MIRROR = np.array([-1, -1, -1, -1] + [-1, 1, 1, 1] * 3 + [-1, -1, 1, 1], dtype=np.float64)
-"""What a joint position is multiplied by to go from one hand to the other, shape (20,)."""
+"""Factor that converts joint positions between left and right hand, shape (20,)."""
 MIRROR_POINT = np.array([1.0, -1.0, 1.0])
-"""What a point in the hand frame is multiplied by to go from one hand to the other."""
+"""Factor that converts points in the hand frame between left and right hand."""
 
 for _constant in (_OFFSETS, _AXES, LOWER, UPPER, CURL_LOWER, MIRROR, MIRROR_POINT):
     _constant.setflags(write=False)
@@ -85,11 +83,11 @@ def joint_names(side: str) -> tuple[str, ...]:
 
 
 class FingerPoints(NamedTuple):
-    """Points along the fingers of H right hands: joints 2, 3 and 4, and the tip, in that order.
+    """Joints 2, 3, 4 and the tip of each finger of H right hands.
 
     Attributes:
         points: In the hand frame in [m], shape (5, H, 4, 3).
-        jacobians: How each moves with the four joints of its finger in [m/rad], shape
+        jacobians: Derivatives by the four joints of the finger in [m/rad], shape
             (5, H, 4, 4, 3): finger, hand, point, joint, component.
     """
 
@@ -103,11 +101,11 @@ class FingerPoints(NamedTuple):
 
 
 def finger_points(positions: Array, *, extension: float = 0.0) -> FingerPoints:
-    """Return where the fingers of right hands are, and how they move with the joints.
+    """Return points along the fingers of right hands, and their Jacobians.
 
     Args:
         positions: Joint positions of right hands in [rad], shape (H, 20).
-        extension: How far beyond the tip frame, along the finger, the tip is taken, in [m].
+        extension: Distance from the tip frame to the point taken as tip, in [m].
     """
     hands = len(positions)
     values = np.matmul(_products(positions), _tables(extension)[1])  # (5, H, 60)
@@ -116,7 +114,7 @@ def finger_points(positions: Array, *, extension: float = 0.0) -> FingerPoints:
 
 
 def finger_positions(positions: Array, *, extension: float = 0.0) -> Array:
-    """Return only the points of `finger_points()`, shape (5, H, 4, 3); it is cheaper."""
+    """Return the points of `finger_points()` without Jacobians, shape (5, H, 4, 3)."""
     values: Array = np.matmul(_products(positions), _tables(extension)[0])
     return values.reshape(5, len(positions), 4, 3)
 
@@ -143,13 +141,13 @@ def _products(positions: Array) -> Array:
     np.sin(angles, out=terms[..., 1])
     np.cos(angles, out=terms[..., 2])
     plane = terms.reshape(5, hands, 1, 12)[..., _PLANE_TERMS]
-    turns = terms[:, :, 0, :, None] * terms[:, :, 1, None, :]
-    return (turns.reshape(5, hands, 9, 1) * plane).reshape(5, hands, _PRODUCTS)
+    first_two = terms[:, :, 0, :, None] * terms[:, :, 1, None, :]
+    return (first_two.reshape(5, hands, 9, 1) * plane).reshape(5, hands, _PRODUCTS)
 
 
 _PLANE_TERMS = np.array([6, 7, 8, 10, 11])
-# Row m of each says what the derivative of term m is made of: (1, s, c)' = (0, c, -s).
-_TURN_RATE = np.array([[0, 0, 0], [0, 0, 1], [0, -1, 0]], dtype=np.float64)
+# Row m holds the derivative of term m in terms of all: (1, s, c)' = (0, c, -s).
+_ANGLE_RATE = np.array([[0, 0, 0], [0, 0, 1], [0, -1, 0]], dtype=np.float64)
 _LAST_RATE = np.zeros((5, 5))
 _LAST_RATE[3, 4], _LAST_RATE[4, 3] = 1.0, -1.0
 _PLANE_RATE = _LAST_RATE.copy()
@@ -158,17 +156,17 @@ _PLANE_RATE[1, 2], _PLANE_RATE[2, 1] = 1.0, -1.0
 
 @functools.cache
 def _tables(extension: float) -> tuple[Array, Array]:
-    """Return what the products are multiplied by: (5, 45, 12), and (5, 45, 60) with Jacobians."""
+    """Return the coefficients of the products: (5, 45, 12), and (5, 45, 60) with Jacobians."""
     points = np.stack([_point_table(finger, extension) for finger in range(5)])
     rates = [
-        np.einsum("fijmpc,in->fnjmpc", points, _TURN_RATE),
-        np.einsum("fijmpc,jn->finmpc", points, _TURN_RATE),
+        np.einsum("fijmpc,in->fnjmpc", points, _ANGLE_RATE),
+        np.einsum("fijmpc,jn->finmpc", points, _ANGLE_RATE),
         np.einsum("fijmpc,mn->fijnpc", points, _PLANE_RATE),
         np.einsum("fijmpc,mn->fijnpc", points, _LAST_RATE),
     ]
-    plain = points.reshape(5, _PRODUCTS, _POINTS)
+    positions = points.reshape(5, _PRODUCTS, _POINTS)
     jacobians = np.stack(rates, axis=-2).reshape(5, _PRODUCTS, -1)
-    return plain, np.concatenate([plain, jacobians], axis=-1)
+    return positions, np.concatenate([positions, jacobians], axis=-1)
 
 
 def _point_table(finger: int, extension: float) -> Array:
@@ -178,19 +176,19 @@ def _point_table(finger: int, extension: float) -> Array:
     across = np.cross(_AXES[finger, 3], along)
     lengths = [float(link @ along) for link in links]
     lengths[2] += extension
-    # In the plane of the last joints, per point: what multiplies 1, s3, c3, s34 and c34.
+    # In the plane of the last joints, per point: coefficients of 1, s3, c3, s34 and c34.
     plane = np.zeros((5, 4, 3))
     plane[0, 1:] = lengths[0] * along
     plane[1, 2:], plane[2, 2:] = lengths[1] * across, lengths[1] * along
     plane[3, 3:], plane[4, 3:] = lengths[2] * across, lengths[2] * along
-    first, second = (_turn_terms(axis) for axis in _AXES[finger, :2])
+    first, second = (_rotation_terms(axis) for axis in _AXES[finger, :2])
     table: Array = np.einsum("iab,jbc,mpc->ijmpa", first, second, plane)
     table[:, 0, 0] += (first @ to_second)[:, None, :]
     table[0, 0, 0] += base
     return table
 
 
-def _turn_terms(axis: Array) -> Array:
-    """Return what 1, sin and cos multiply in the rotation matrix about an axis, (3, 3, 3)."""
+def _rotation_terms(axis: Array) -> Array:
+    """Return the coefficients of 1, sin and cos in a rotation matrix about an axis, (3, 3, 3)."""
     k = np.cross(np.eye(3), axis)
     return np.stack([np.eye(3) + k @ k, k, -k @ k])

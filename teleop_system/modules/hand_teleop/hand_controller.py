@@ -185,7 +185,7 @@ class HandController:
     def _follow(self, target: Component, step: float) -> None:
         first = self._ramp_start is None
         if self._ramp_start is None:
-            self._ramp_start = self._kind.place
+            self._ramp_start = self._kind.positions
             self._jump = float(np.max(np.abs(target - self._ramp_start)))
             self._filter.reset()
         self._ramped += step / self._config.ramp_time

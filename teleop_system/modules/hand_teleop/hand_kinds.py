@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two kinds of robot hand: a DG-5F with its fingers, and anything that opens and closes."""
+"""The two kinds of robot hand: a DG-5F with five fingers, and a hand that opens and closes."""
 
 import abc
 import math
-from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -20,27 +19,26 @@ from teleop_system.modules.hand_teleop.finger_guard import FingerGuard
 from teleop_system.modules.hand_teleop.retargeting import create_retargeter
 from teleop_system.robots.description import Hand
 from teleop_system.safety.cause_log import CauseLog
-from teleop_system.utils._arrays import Component
 from teleop_system.utils.rate_limiter import RateLimiter
 
 DG5F = "dg5f"
 CURLS = (4, 6, 8, 10, 12, 14)
-"""Where the angles that curl index, middle and ring finger stand among all twenty. The thumb moves
-little in a grasp, and the pinky is what gloves measure worst."""
-_CURLED = itemgetter(*CURLS)
+"""Indices of the angles that curl index, middle and ring finger. The thumb moves little in a
+grasp, and gloves measure the pinky worst."""
+_curl_angles = itemgetter(*CURLS)
 _AT_LIMIT = 0.999
 """Share of the largest speed above which a joint counts as limited."""
 
 
 class HandKind(abc.ABC):
-    """How one kind of hand turns samples into targets, and moves towards them within limits.
+    """Converts samples to joint targets, and moves towards them within limits.
 
     Attributes:
-        joint_names: Its joints, in the order of the output.
+        joint_names: The joints, in the order of the output.
         max_speed: Largest joint speed in [rad/s] or [m/s].
         engage_step: Largest first step after engaging in [rad] or [m].
         needs_tips: Whether samples must carry finger tips.
-        is_blocked: Whether fingers were kept from each other in the last step.
+        is_blocked: Whether the last step was shortened to keep fingers apart.
     """
 
     joint_names: tuple[str, ...]
@@ -52,27 +50,22 @@ class HandKind(abc.ABC):
     @property
     @abc.abstractmethod
     def positions(self) -> Array:
-        """Where the command is now, shape (N,)."""
-
-    @property
-    def place(self) -> Component:
-        """The same, in the form that `retarget` gives and `follow` takes."""
-        return self.positions
+        """The newest command in [rad] or [m], shape (N,)."""
 
     @abc.abstractmethod
     def reset(self, positions: Array | None) -> None:
-        """Be at rest at measured positions, or at the open hand."""
+        """Start at rest at measured positions, or at the open hand."""
 
     @abc.abstractmethod
-    def retarget(self, state: HandJointState) -> Component:
-        """Return where a sample wants the joints, shape (N,), or a float for a single one.
+    def retarget(self, state: HandJointState) -> Array:
+        """Return joint targets for a sample, shape (N,).
 
         Raises:
             InvalidHandStateError: The sample lacks what is needed.
         """
 
     @abc.abstractmethod
-    def follow(self, goal: Component, dt: float, speed: float, log: CauseLog) -> None:
+    def follow(self, goal: Array, dt: float, speed: float, log: CauseLog) -> None:
         """Take one step of `dt` [s] towards the goal, no faster than `speed`."""
 
     @abc.abstractmethod
@@ -81,7 +74,7 @@ class HandKind(abc.ABC):
 
 
 def create_kind(side: str, config: HandTeleopConfig, hand: Hand | None) -> HandKind:
-    """Return the kind of hand that the configuration, or else the robot, says it is.
+    """Return the kind of hand named by the configuration, or else by the robot.
 
     Raises:
         ConfigError: The configuration does not fit the robot's hand.
@@ -92,12 +85,12 @@ def create_kind(side: str, config: HandTeleopConfig, hand: Hand | None) -> HandK
     if mode == DG5F:
         return Dg5fHand(side, config, hand)
     if hand is None:
-        raise ConfigError("mode 'gripper' needs a hand of the robot, got none")
+        raise ConfigError("mode 'gripper' needs a robot with a hand, got none")
     return GraspHand(hand, config)
 
 
 class Dg5fHand(HandKind):
-    """Twenty joints, each following the operator's finger, that never run into each other."""
+    """Twenty joints that follow the operator's fingers without collisions between fingers."""
 
     def __init__(self, side: str, config: HandTeleopConfig, hand: Hand | None) -> None:
         names = hand.joints if hand is not None else joint_names(side)
@@ -129,10 +122,10 @@ class Dg5fHand(HandKind):
 
     @override
     def reset(self, positions: Array | None) -> None:
-        values = _checked(positions, np.zeros(len(self.joint_names)))
-        self._guard.reset(self._canonical(values))
+        values = _check_positions(positions, np.zeros(len(self.joint_names)))
+        self._guard.reset(self._to_right_hand(values))
         if positions is not None:
-            self._retargeter.reset(self._mirror * self._canonical(values))
+            self._retargeter.reset(self._mirror * self._to_right_hand(values))
 
     @override
     def retarget(self, state: HandJointState) -> Array:
@@ -141,26 +134,25 @@ class Dg5fHand(HandKind):
 
     @override
     def follow(self, goal: Array, dt: float, speed: float, log: CauseLog) -> None:
-        wanted = self._canonical(goal)
+        target = self._to_right_hand(goal)
         before = self._guard.position
-        lack = self._guard.update(wanted, dt, speed)
-        for pair in np.flatnonzero(lack).tolist():
+        shortfall = self._guard.update(target, dt, speed)
+        for pair in np.flatnonzero(shortfall).tolist():
             limit = float(self._guard.limits[pair])
-            log.add(
-                Rule.SELF_COLLISION, pair_name(pair, self._side), limit - float(lack[pair]), limit
-            )
-        self.is_blocked = bool(lack.any())
+            gap = limit - float(shortfall[pair])
+            log.add(Rule.SELF_COLLISION, pair_name(pair, self._side), gap, limit)
+        self.is_blocked = bool(shortfall.any())
         if self.is_blocked:
-            # What cannot be reached from here is no use as a start for the next solution.
+            # The blocked target is unreachable, so the next solution starts from the command.
             self._retargeter.reset(self._mirror * self._guard.position)
-        _report_speed(self, self._guard.velocity, (wanted - before) / dt, log)
+        _report_speed(self, self._guard.velocity, (target - before) / dt, log)
 
     @override
     def halt(self, dt: float) -> None:
         self._guard.halt(dt)
 
-    def _canonical(self, positions: Array) -> Array:
-        """Return positions in the hand's own order as those of a right DG-5F in its order."""
+    def _to_right_hand(self, positions: Array) -> Array:
+        """Return positions as those of a right DG-5F, in the order of `joint_names`."""
         if self._order is not None:
             ordered = np.empty_like(positions)
             ordered[self._order] = positions
@@ -169,54 +161,36 @@ class Dg5fHand(HandKind):
 
 
 class GraspHand(HandKind):
-    """A hand that only opens and closes, by how far the operator's is closed.
-
-    Most have a single joint, which is a float throughout: that is several times as fast.
-    """
+    """A hand that opens and closes in proportion to the operator's hand."""
 
     def __init__(self, hand: Hand, config: HandTeleopConfig) -> None:
         self.joint_names = hand.joints
-        self._is_single = len(hand.joints) == 1
-        self._open, self._closed = self._form(hand.open), self._form(hand.closed)
+        self._open, self._closed = np.array(hand.open), np.array(hand.closed)
         self._grasp = config.grasp
-        slides = hand.kind == "gripper"
-        self.max_speed = config.grasp.max_speed if slides else config.max_speed
-        self.engage_step = config.engage_step_linear if slides else config.engage_step
-        acceleration = config.grasp.max_acceleration if slides else config.max_acceleration
+        is_linear = hand.kind == "gripper"
+        self.max_speed = config.grasp.max_speed if is_linear else config.max_speed
+        self.engage_step = config.engage_step_linear if is_linear else config.engage_step
+        acceleration = config.grasp.max_acceleration if is_linear else config.max_acceleration
         self._limiter = RateLimiter(self.max_speed, acceleration)
 
     @property
     @override
     def positions(self) -> Array:
-        return np.array([self.place]) if self._is_single else np.array(self.place)
-
-    @property
-    @override
-    def place(self) -> Component:
-        return self._limiter.position
+        return np.array(self._limiter.position)
 
     @override
     def reset(self, positions: Array | None) -> None:
-        open_hand = np.array(self._open, ndmin=1)
-        self._limiter.reset(self._form(_checked(positions, open_hand)))
+        self._limiter.reset(_check_positions(positions, self._open))
 
     @override
-    def retarget(self, state: HandJointState) -> Component:
+    def retarget(self, state: HandJointState) -> Array:
         return self._open + closure(state, self._grasp) * (self._closed - self._open)
 
     @override
-    def follow(self, goal: Component, dt: float, speed: float, log: CauseLog) -> None:
-        before = self._limiter.position
+    def follow(self, goal: Array, dt: float, speed: float, log: CauseLog) -> None:
+        before = np.asarray(self._limiter.position)
         self._limiter.update(goal, dt, velocity=speed)
-        velocity, wanted = self._limiter.velocity, (goal - before) / dt
-        if not self._is_single:
-            _report_speed(self, velocity, wanted, log)
-        elif abs(velocity) >= _AT_LIMIT * self.max_speed:
-            log.add(Rule.VELOCITY, self.joint_names[0], abs(wanted), self.max_speed)
-
-    def _form(self, positions: Sequence[float] | Array) -> Component:
-        """Return positions as a float where there is but one."""
-        return float(positions[0]) if self._is_single else np.array(positions)
+        _report_speed(self, np.asarray(self._limiter.velocity), (goal - before) / dt, log)
 
     @override
     def halt(self, dt: float) -> None:
@@ -224,10 +198,10 @@ class GraspHand(HandKind):
 
 
 def closure(state: HandJointState, config: GraspConfig) -> float:
-    """Return how far the operator's hand is closed, from 0 to 1."""
+    """Return the closure of the operator's hand, from 0 (open) to 1 (closed)."""
     tips = state.finger_tip_positions
     if config.source == "curl" or (config.source == "auto" and tips is None):
-        curl = math.fsum(_CURLED(state.joint_angles.tolist())) / len(CURLS)
+        curl = math.fsum(_curl_angles(state.joint_angles.tolist())) / len(CURLS)
         share = (curl - config.open_curl) / (config.closed_curl - config.open_curl)
     else:
         if tips is None:
@@ -238,15 +212,16 @@ def closure(state: HandJointState, config: GraspConfig) -> float:
     return min(max(share, 0.0), 1.0)
 
 
-def _report_speed(hand: HandKind, speeds: Array, wanted: Array, log: CauseLog) -> None:
-    fast = int(np.abs(speeds).argmax())
-    if abs(speeds[fast]) >= _AT_LIMIT * hand.max_speed:
-        name = hand.joint_names[fast]
-        log.add(Rule.VELOCITY, name, abs(float(wanted[fast])), hand.max_speed)
+def _report_speed(hand: HandKind, speeds: Array, requested: Array, log: CauseLog) -> None:
+    """Log the fastest joint if it moves at its limit."""
+    fastest = int(np.abs(speeds).argmax())
+    if abs(speeds[fastest]) >= _AT_LIMIT * hand.max_speed:
+        name = hand.joint_names[fastest]
+        log.add(Rule.VELOCITY, name, abs(float(requested[fastest])), hand.max_speed)
 
 
-def _checked(positions: Any, default: Array) -> Array:
-    """Return positions as an array like the default, or the default where there are none."""
+def _check_positions(positions: Any, default: Array) -> Array:
+    """Return valid positions with the shape of the default, or the default for None."""
     if positions is None:
         return default
     values = np.array(positions, dtype=np.float64)

@@ -54,7 +54,7 @@ def test_residual_derivatives_are_finite_differences() -> None:
     solver = FingertipSolver(FingertipConfig(), 2)
     here = rng.uniform(CURL_LOWER, UPPER, (2, 20)) * 0.6
     targets = finger_points(here + 0.1, extension=EXTENSION).tips
-    problem = solver._pose(targets, rng.uniform(0.0, 0.06, (4, 2)))
+    problem = solver._define_problem(targets, rng.uniform(0.0, 0.06, (4, 2)))
 
     def residuals(positions: Array) -> Array:
         return solver._residuals(problem, finger_points(positions, extension=EXTENSION))
