@@ -165,7 +165,8 @@ class GraspHand(HandKind):
 
     def __init__(self, hand: Hand, config: HandTeleopConfig) -> None:
         self.joint_names = hand.joints
-        self._open, self._closed = np.array(hand.open), np.array(hand.closed)
+        self._open: Array = np.array(hand.open)
+        self._closed: Array = np.array(hand.closed)
         self._grasp = config.grasp
         is_linear = hand.kind == "gripper"
         self.max_speed = config.grasp.max_speed if is_linear else config.max_speed
@@ -184,7 +185,8 @@ class GraspHand(HandKind):
 
     @override
     def retarget(self, state: HandJointState) -> Array:
-        return self._open + closure(state, self._grasp) * (self._closed - self._open)
+        target: Array = self._open + closure(state, self._grasp) * (self._closed - self._open)
+        return target
 
     @override
     def follow(self, goal: Array, dt: float, speed: float, log: CauseLog) -> None:
