@@ -9,17 +9,18 @@ import re
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from websockets.sync.client import connect
 
+from tests.waiting import PATIENCE, wait_for
+
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
-"""Where the browser is; None where there is none."""
+"""Path of the browser; None without one."""
 
 
 class Page:
@@ -33,11 +34,11 @@ class Page:
             self.command(f"{domain}.enable")
 
     def command(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Have the browser do something, and return its answer."""
+        """Send a command to the browser, and return its answer."""
         number = next(self._numbers)
         self._socket.send(json.dumps({"id": number, "method": method, "params": parameters}))
         while True:
-            answer = json.loads(self._socket.recv(timeout=20.0))
+            answer = json.loads(self._socket.recv(timeout=PATIENCE))
             self._listen(answer)
             if answer.get("id") == number:
                 assert "error" not in answer, answer["error"]
@@ -52,21 +53,17 @@ class Page:
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
-    def wait_for(self, expression: str, timeout: float = 15.0) -> Any:
-        """Wait until an expression is true, and return its value."""
-        until = time.monotonic() + timeout
-        while not (value := self.evaluate(expression)):
-            assert time.monotonic() < until, f"never true: {expression}"
-            time.sleep(0.05)
-        return value
+    def wait_for(self, expression: str) -> None:
+        """Wait until an expression is true."""
+        wait_for(lambda: self.evaluate(expression), f"never true: {expression}")
 
     def open(self, url: str) -> None:
-        """Go somewhere."""
+        """Open an address."""
         self.command("Page.navigate", url=url)
         self.wait_for(f"document.readyState === 'complete' && location.href.startsWith({url!r})")
 
     def screenshot(self, path: Path) -> Path:
-        """Keep what the page looks like."""
+        """Save a picture of the page."""
         data = self.command("Page.captureScreenshot", format="png")["data"]
         path.write_bytes(base64.b64decode(data))
         return path
@@ -82,7 +79,7 @@ class Page:
 
 @contextlib.contextmanager
 def open_browser(width: int = 1280, height: int = 800, *flags: str) -> Iterator[Page]:
-    """Yield an empty page; the browser may reach nothing but this machine."""
+    """Yield an empty page; the browser can reach this machine only."""
     assert CHROMIUM is not None
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         process = subprocess.Popen(
@@ -110,7 +107,7 @@ def open_browser(width: int = 1280, height: int = 800, *flags: str) -> Iterator[
         finally:
             process.terminate()
             try:
-                process.wait(10.0)
+                process.wait(20.0)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -126,7 +123,7 @@ def _page_address(process: "subprocess.Popen[str]") -> str:
     browser = line[line.index("ws://") :].strip()
     with connect(browser, max_size=None) as socket:
         socket.send(json.dumps({"id": 1, "method": "Target.getTargets"}))
-        while (answer := json.loads(socket.recv(timeout=20.0))).get("id") != 1:
+        while (answer := json.loads(socket.recv(timeout=PATIENCE))).get("id") != 1:
             pass
     pages = [t for t in answer["result"]["targetInfos"] if t["type"] == "page"]
     return f"ws://{found.group(1)}/devtools/page/{pages[0]['targetId']}"

@@ -11,7 +11,7 @@ from teleop_system.modules.camera.config import CameraConfig
 from teleop_system.modules.camera.head_follower import HeadFollower, HeadThread
 from teleop_system.modules.camera.streaming.head_control import HeadRequest
 from teleop_system.safety.staleness import HEAD_REQUEST
-from tests.modules.camera.streaming.scenes import wait_for
+from tests.waiting import stays, wait_for
 
 DT = 1.0 / 30.0
 
@@ -74,10 +74,10 @@ def test_a_head_without_requests_is_released_and_restarts_where_it_is() -> None:
     head.start()
     try:
         head.submit(HeadRequest(1, None, (0.0, 0.0), time.monotonic()))
-        assert wait_for(lambda: sent)
+        wait_for(lambda: sent)
         assert (sent[0].pan, sent[0].tilt) == pytest.approx((0.7, -0.2), abs=0.01)
-        assert wait_for(lambda: time.monotonic() - sent[-1].timestamp > HEAD_REQUEST.timeout + 0.2)
+        wait_for(lambda: time.monotonic() - sent[-1].timestamp > HEAD_REQUEST.timeout + 0.2)
         count = len(sent)
-        assert not wait_for(lambda: len(sent) > count, 0.2)
+        assert stays(lambda: len(sent) == count, 0.2)
     finally:
         head.stop()

@@ -96,13 +96,3 @@ def quick_config(port: int = 0, **changes: object) -> StreamingConfig:
             limits[name] = changes.pop(name)  # type: ignore[assignment]
     changes.setdefault("reconnect", 0.1)
     return StreamingConfig(port=port, limits=StreamLimits(**limits), **changes)  # type: ignore[arg-type]
-
-
-def wait_for(condition, timeout: float = 5.0) -> bool:  # type: ignore[no-untyped-def]
-    """Wait until something is so; False where it never was."""
-    until = time.monotonic() + timeout
-    while time.monotonic() < until:
-        if condition():
-            return True
-        time.sleep(0.005)
-    return bool(condition())

@@ -5,7 +5,8 @@ from teleop_system.modules.camera.streaming import wire
 from teleop_system.modules.camera.streaming.client_session import IN_FLIGHT
 from teleop_system.modules.camera.streaming.wire import MessageType
 from tests.modules.camera.streaming.raw_client import RawClient
-from tests.modules.camera.streaming.scenes import TOKEN, FakeCamera, quick_config, wait_for
+from tests.modules.camera.streaming.scenes import TOKEN, FakeCamera, quick_config
+from tests.waiting import wait_for
 
 
 def frames_of(raw: RawClient, count: int) -> list[int]:
@@ -24,7 +25,7 @@ def test_a_client_that_shows_nothing_gets_no_more_and_then_the_newest() -> None:
         raw = RawClient(server.address[1])
         raw.greet(TOKEN)
         first = frames_of(raw, IN_FLIGHT)
-        assert wait_for(lambda: server.stats().frames > first[-1] + 20)
+        wait_for(lambda: server.stats().frames > first[-1] + 20)
         assert server.stats().sent == IN_FLIGHT
         # What is shown now must not be the twenty frames that were missed, but the newest.
         raw.send(wire.pack(MessageType.ACK, sequence=first[-1]))

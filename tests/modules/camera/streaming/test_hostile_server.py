@@ -12,7 +12,8 @@ from teleop_system.modules.camera.rgbd_streaming import RGBDCodec, RGBDStreamCli
 from teleop_system.modules.camera.streaming import wire
 from teleop_system.modules.camera.streaming.wire import MessageType
 from tests.modules.camera.streaming.raw_server import greet, serving
-from tests.modules.camera.streaming.scenes import TOKEN, quick_config, scene, wait_for
+from tests.modules.camera.streaming.scenes import TOKEN, quick_config, scene
+from tests.waiting import wait_for
 
 
 def frame_payload() -> bytes:
@@ -33,7 +34,7 @@ def sends(*messages: bytes, pause: float = 0.05) -> Callable[[socket.socket], No
         greet(connection, TOKEN)
         for message in messages:
             connection.sendall(message)
-        time.sleep(pause)
+        time.sleep(pause)  # The server keeps the connection open for this long.
 
     return behave
 
@@ -70,8 +71,8 @@ def test_a_broken_server_is_left_and_tried_again(
     with serving(counted) as port:
         client = RGBDStreamClient(quick_config(port, reconnect=0.05), token=TOKEN)
         client.start()
-        assert wait_for(lambda: len(connections) >= 2)
-        assert wait_for(lambda: complaint in caplog.text), caplog.text
+        wait_for(lambda: len(connections) >= 2)
+        wait_for(lambda: complaint in caplog.text, lambda: caplog.text)
         client.shutdown()
 
 
@@ -90,7 +91,7 @@ def test_a_server_that_vanishes_in_the_middle_of_a_frame_leaves_no_picture() -> 
     with serving(sends(GOOD, half, pause=0.2)) as port:
         client = RGBDStreamClient(quick_config(port, reconnect=30.0), token=TOKEN)
         assert client.initialize()
-        assert wait_for(lambda: not client.is_connected())
+        wait_for(lambda: not client.is_connected())
         begun = time.monotonic()
         client.shutdown()
         assert time.monotonic() - begun < 1.0
@@ -100,5 +101,5 @@ def test_a_silent_server_is_left(caplog: pytest.LogCaptureFixture) -> None:
     with serving(sends(GOOD, pause=2.0)) as port:
         client = RGBDStreamClient(quick_config(port, silence=0.3), token=TOKEN)
         client.start()
-        assert wait_for(lambda: "nothing came for 0.3 s" in caplog.text)
+        wait_for(lambda: "nothing came for 0.3 s" in caplog.text)
         client.shutdown()

@@ -17,7 +17,8 @@ from teleop_system.modules.camera.rgbd_streaming import (
     StreamingConfig,
 )
 from tests.browser import CHROMIUM, Page, open_browser
-from tests.modules.camera.streaming.scenes import TOKEN, FakeCamera, quick_config, scene, wait_for
+from tests.modules.camera.streaming.scenes import TOKEN, FakeCamera, quick_config, scene
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 
@@ -51,6 +52,12 @@ PIXEL = (
 )
 
 
+def pixel_of(page: Page) -> list[int]:
+    """Return the colour that the page shows in the middle of the picture."""
+    found: list[int] = page.evaluate(PIXEL.format("color", 320, 240))[:3]
+    return found
+
+
 def test_the_page_shows_colour_depth_and_latency(page: Page, tmp_path: Path) -> None:
     camera = FakeCamera(fps=30.0, size=(640, 480))
     with RGBDStreamServer(camera, config(), token=TOKEN) as server:
@@ -62,9 +69,7 @@ def test_the_page_shows_colour_depth_and_latency(page: Page, tmp_path: Path) -> 
         shown = camera.show(scene(640, 480))
         camera._stopping.set()
         page.wait_for("stream.depth && stream.width === 640")
-        wait_for(lambda: False, 0.3)
-        pixel = page.evaluate(PIXEL.format("color", 320, 240))
-        np.testing.assert_allclose(pixel[:3], shown.rgb[240, 320], atol=12)
+        wait_for(lambda: np.allclose(pixel_of(page), shown.rgb[240, 320], atol=12))
         for row, column in [(240, 320), (470, 10), (5, 5), (100, 600)]:
             depth = page.evaluate(f"stream.depth[{row} * 640 + {column}]")
             # Half a millimetre may be rounded either way.
@@ -105,7 +110,7 @@ def test_dragging_the_picture_turns_the_head(page: Page) -> None:
         mouse = {"button": "left", "clickCount": 1}
         page.command("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, **mouse)
         page.command("Input.dispatchMouseEvent", type="mouseMoved", x=x + 100, y=y - 40, **mouse)
-        assert wait_for(lambda: bool(wishes))
+        wait_for(lambda: bool(wishes))
         page.command("Input.dispatchMouseEvent", type="mouseReleased", x=x, y=y, **mouse)
         pan, tilt = wishes[-1].angles or (0.0, 0.0)
         # The scene follows the mouse: pulled to the right, the head turns left.
