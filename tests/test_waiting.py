@@ -3,11 +3,12 @@
 
 import itertools
 import os
+import sys
 import time
 
 import pytest
 
-from tests.waiting import happens, stays, wait_for, wait_until_constant, work_of
+from tests.waiting import happens, run_to_end, stays, wait_for, wait_until_constant, work_of
 
 
 def test_a_wait_ends_with_its_event() -> None:
@@ -46,3 +47,9 @@ def test_work_of_a_process_grows_with_its_processor_time() -> None:
     before = work_of([os.getpid()])
     wait_for(lambda: sum(range(20_000)) and work_of([os.getpid()]) > before + 1)
     assert work_of([2**31 - 1]) == 0
+
+
+def test_a_command_runs_to_its_end() -> None:
+    script = "import sys; print('out'); sys.stderr.write('err'); sys.exit(3)"
+    done = run_to_end([sys.executable, "-c", script])
+    assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "err")

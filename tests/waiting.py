@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Waiting in tests: for an event, bounded by progress and not by how busy the machine is."""
 
+import subprocess
+import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import psutil
 
@@ -89,6 +92,30 @@ def stays(condition: Callable[[], object], span: float) -> bool:
             return True
         time.sleep(POLL)
     return False
+
+
+def run_to_end(command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[str]":
+    """Run a command for as long as it makes progress; options are those of `Popen`."""
+    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
+        process = subprocess.Popen(command, stdout=output, stderr=errors, text=True, **options)
+        try:
+            end_of(process)
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+        texts = [(file.seek(0), file.read())[1] for file in (output, errors)]
+    return subprocess.CompletedProcess(command, process.returncode, *texts)
+
+
+def end_of(process: "subprocess.Popen[Any]") -> int:
+    """Wait for the end of a process as long as it makes progress; return its exit code."""
+    wait_for(
+        lambda: process.poll() is not None,
+        f"{process.args} does not end",
+        progress=lambda: work_of([process.pid]),
+    )
+    return process.wait()
 
 
 def work_of(pids: Iterable[int]) -> int:

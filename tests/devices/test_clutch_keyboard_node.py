@@ -15,6 +15,7 @@ from std_srvs.srv import Trigger
 
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
 from tests.ros2.harness import Bench
+from tests.waiting import end_of, run_to_end
 
 MODULE = "teleop_system.devices.clutch_keyboard_node"
 
@@ -85,19 +86,12 @@ def test_keys_move_the_clutch_and_ask_the_robot(terminal: Terminal) -> None:
         terminal.press("x")
         bench.wait(lambda: "service /teleop/estop is not available" in terminal.shown)
         terminal.press("q")
-        assert terminal.process.wait(10.0) == 0
+        assert end_of(terminal.process) == 0
         bench.wait(lambda: not clutch.last.data)
 
 
 def test_without_a_terminal_it_says_so_and_ends() -> None:
-    ended = subprocess.run(
-        [sys.executable, "-m", MODULE],
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=60.0,
-        check=False,
-    )
+    ended = run_to_end([sys.executable, "-m", MODULE], stdin=subprocess.DEVNULL)
     assert ended.returncode == 1
     assert "stdin is not one" in ended.stderr
     assert "Traceback" not in ended.stderr

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import LIMIT, run_to_end, wait_for, work_of
+
 SCRIPTS = Path(__file__).parents[2] / "scripts"
 QUICK = ("simulation.real_time=false", "simulation.render=false")
 
@@ -20,15 +22,10 @@ def command(script: str, *arguments: str) -> list[str]:
 
 
 def run(script: str, arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a script in a folder of its own, on a machine without a display."""
+    """Run a script in its own folder, as on a machine without a display."""
     environment = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")}
-    return subprocess.run(
-        command(script, *arguments),
-        cwd=folder,
-        env=environment | {"COLUMNS": "200"},
-        capture_output=True,
-        text=True,
-        timeout=240,
+    return run_to_end(
+        command(script, *arguments), cwd=folder, env=environment | {"COLUMNS": "200"}
     )
 
 
@@ -66,13 +63,15 @@ def test_ctrl_c_ends_a_session_cleanly_with_its_report(tmp_path: Path) -> None:
         if "camera" in line:  # The last line of the table of signals: the session starts.
             break
     events = tmp_path / "runs"
-    while not any(events.glob("*/events.jsonl")):
-        assert process.poll() is None
+    progress = lambda: work_of([process.pid])  # noqa: E731
+    wait_for(lambda: any(events.glob("*/events.jsonl")), progress=progress)
     folder = next(events.iterdir())
-    while "engaged" not in (folder / "events.jsonl").read_text(encoding="utf-8"):
-        assert process.poll() is None
+    wait_for(
+        lambda: "engaged" in (folder / "events.jsonl").read_text(encoding="utf-8"),
+        progress=progress,
+    )
     process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=LIMIT)
     assert process.returncode == 0, errors
     assert "stopped by you" in output
     assert "Traceback" not in errors

@@ -12,6 +12,7 @@ import pytest
 
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.utils.paths import models_dir
+from tests.waiting import run_to_end
 
 Start = Callable[..., MuJoCoSimulator]
 
@@ -19,15 +20,9 @@ Start = Callable[..., MuJoCoSimulator]
 def run_script(
     script: str, *, wrapper: Sequence[str] = (), **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run Python in a process of its own, with a fresh OpenGL, and return what it wrote."""
+    """Run Python in its own process, with a fresh OpenGL, and return its output."""
     inherited = {name: value for name, value in os.environ.items() if name != "PYOPENGL_PLATFORM"}
-    return subprocess.run(
-        [*wrapper, sys.executable, "-c", script],
-        env={**inherited, **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    return run_to_end([*wrapper, sys.executable, "-c", script], env={**inherited, **environment})
 
 
 @pytest.fixture

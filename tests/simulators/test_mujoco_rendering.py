@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures: their geometry, their thread, and what happens where nothing can be drawn."""
 
+import contextlib
 import threading
-import time
 
 import mujoco
 import numpy as np
@@ -14,6 +14,7 @@ from teleop_system.simulators import gl_backend, offscreen
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from tests.simulators.conftest import Start
 from tests.simulators.small_models import ARM, STILL_LIFE
+from tests.waiting import wait_for
 
 FRAME_DEADLINE = 60.0
 
@@ -219,14 +220,16 @@ def test_a_newer_request_replaces_one_not_yet_begun(
 
 
 def draw_after_a_pause(simulator: MuJoCoSimulator) -> RGBDFrame:
-    """Ask for a picture until there is one."""
-    until = time.monotonic() + FRAME_DEADLINE
-    while True:
-        try:
-            return simulator.get_camera_rgbd("eye")
-        except RenderingUnavailableError:
-            assert time.monotonic() < until
-            time.sleep(0.05)
+    """Request a picture until there is one."""
+    frames: list[RGBDFrame] = []
+
+    def is_drawn() -> bool:
+        with contextlib.suppress(RenderingUnavailableError):
+            frames.append(simulator.get_camera_rgbd("eye"))
+        return bool(frames)
+
+    wait_for(is_drawn)
+    return frames[0]
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")

@@ -2,7 +2,6 @@
 """The simulator as a whole: names, time, state, reset, failures."""
 
 import logging
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from teleop_system.simulators.config import MuJoCoConfig
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from tests.simulators.conftest import Start
 from tests.simulators.small_models import ARM, CART, UNSTABLE
+from tests.waiting import run_to_end
 
 TIMESTEP = 0.002
 
@@ -116,7 +116,8 @@ def test_the_module_can_be_imported_without_mujoco() -> None:
         "from teleop_system.simulators.mujoco_sim import MuJoCoSimulator\n"
         "assert MuJoCoSimulator().initialize({'mjcf_path': 'x.xml'}) is False\n"
     )
-    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, timeout=60)
+    done = run_to_end([sys.executable, "-c", script])
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_reset_run_repeats_to_the_last_bit(rby1: MuJoCoSimulator) -> None:

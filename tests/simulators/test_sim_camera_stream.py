@@ -11,7 +11,7 @@ from teleop_system.robots import load_robot
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.simulators.sim_camera_stream import SimCameraStream
 from teleop_system.testing import CameraStreamSuite
-from tests.modules.camera.streaming.scenes import wait_for
+from tests.waiting import wait_for
 
 ROBOT = load_robot("rby1")
 
@@ -63,7 +63,7 @@ def test_a_picture_shows_where_the_head_looks(simulator: MuJoCoSimulator) -> Non
 
     np.testing.assert_allclose(camera.get_orientation(), (0.4, 0.3), atol=0.02)
     # Until a picture is drawn that was begun after the head stood still.
-    assert wait_for(lambda: abs(pan_in_picture() - 0.4) < 0.03, 20.0), pan_in_picture()
+    wait_for(lambda: abs(pan_in_picture() - 0.4) < 0.03, pan_in_picture)
     after = camera.get_rgbd()
     assert np.abs(after.rgb.astype(int) - before.rgb).mean() > 2.0
     camera.shutdown()

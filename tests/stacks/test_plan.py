@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-import subprocess
 import sys
 from collections.abc import Iterator
 
@@ -12,6 +11,7 @@ from teleop_system.stacks.description import Condition, Stack
 from teleop_system.stacks.option_catalogue import RECORDED
 from teleop_system.stacks.options import Option
 from teleop_system.utils.ros2_helpers import is_ros_available
+from tests.waiting import run_to_end
 
 NAMES = [
     "slave_mujoco",
@@ -217,9 +217,7 @@ def test_ros_reads_parameters_with_the_types_they_have() -> None:
     texts = {"robot": "42", "scene": "true", "overrides": "a.b=1,c='d e'", "topic_prefix": "two"}
     arguments = make_plan(STACKS["slave_mujoco"], texts).nodes[0].ros_arguments()
     arguments = [text.replace("mujoco_bridge", "probe") for text in arguments]
-    done = subprocess.run(
-        [sys.executable, "-c", PROBE, *arguments], capture_output=True, text=True, timeout=60
-    )
+    done = run_to_end([sys.executable, "-c", PROBE, *arguments])
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         "robot|str|42|/two",

@@ -14,7 +14,7 @@ from tests.modules.camera.streaming.scenes import FakeCamera
 def test_a_duration_counts_from_the_open_camera(tmp_path: Path) -> None:
     pytest.importorskip("open3d")
     until = Until(0.3)
-    time.sleep(0.4)  # To open a camera takes its time.
+    time.sleep(0.4)  # A camera that takes long to open.
     begun = time.monotonic()
     files = view(
         FakeCamera(),

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.robots.models import SIX_AXIS, write_robot
+from tests.waiting import run_to_end
 
 SHOW = """
 import contextlib, sys
@@ -61,13 +62,8 @@ def screen() -> Iterator[str]:
 
 def test_a_window_shows_the_robot_until_it_is_closed(screen: str, tmp_path: Path) -> None:
     folder = write_robot(tmp_path / "six_axis", arm_xml=SIX_AXIS)
-    done = subprocess.run(
-        [sys.executable, "-c", SHOW, str(folder)],
-        env={**os.environ, "DISPLAY": screen},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+    done = run_to_end(
+        [sys.executable, "-c", SHOW, str(folder)], env={**os.environ, "DISPLAY": screen}
     )
     assert "shown 5" in done.stdout, done.stderr
     assert done.returncode == 0, done.stderr

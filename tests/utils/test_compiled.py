@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from teleop_system.utils.compiled import IS_COMPILED, kernel
+from tests.waiting import LIMIT
 
 KERNELS = """
 from teleop_system.utils.compiled import kernel
@@ -47,7 +48,7 @@ def run_together(folder: Path, count: int) -> list[tuple[str, str]]:
         )
         for _ in range(count)
     ]
-    return [user.communicate(timeout=60.0) for user in users]
+    return [user.communicate(timeout=LIMIT) for user in users]
 
 
 def test_of_several_processes_one_compiles_and_says_so(tmp_path: Path) -> None:

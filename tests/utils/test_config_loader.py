@@ -15,6 +15,7 @@ from hydra.core.global_hydra import GlobalHydra
 from teleop_system.exceptions import ConfigError
 from teleop_system.utils.config_loader import compose_config, load_config
 from teleop_system.utils.validators import require_in_range, require_positive
+from tests.waiting import LIMIT
 
 
 class Mode(enum.Enum):
@@ -366,5 +367,5 @@ def test_trees_can_be_composed_from_several_threads(tree: Path) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=60.0)
+        thread.join(timeout=LIMIT)
     assert sorted(results) == [1.0, 2.0, 3.0, 4.0]

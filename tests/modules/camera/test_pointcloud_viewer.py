@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from teleop_system.modules.camera.pointcloud_viewer import (
     write_snapshot,
 )
 from tests.modules.camera.streaming.scenes import scene
+from tests.waiting import run_to_end
 
 SCREENSHOTS = os.environ.get("TELEOP_SCREENSHOTS")
 
@@ -139,7 +139,8 @@ def test_a_window_shows_the_first_person_view(tmp_path: Path) -> None:
     o3d = pytest.importorskip("open3d")
     path = Path(SCREENSHOTS or tmp_path) / "window.png"
     screen = ["xvfb-run", "-a", "-s", "-screen 0 1280x960x24"]
-    subprocess.run([*screen, sys.executable, "-c", WINDOW, str(path)], check=True, timeout=120.0)
+    done = run_to_end([*screen, sys.executable, "-c", WINDOW, str(path)])
+    assert done.returncode == 0, done.stderr
     picture = np.asarray(o3d.io.read_image(str(path))).astype(float)
     assert picture.shape == (480, 640, 3)
     frame = scene(shift=30)

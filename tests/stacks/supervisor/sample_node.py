@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real lifecycle node that fails in the ways a supervisor has to cope with.
 
-It runs as a process of its own, so it says what to do by parameters: `refusals` of configuring,
-`dies` (in which transition), `slow` (time to configure), `stubborn` against signals.
+Its parameters select the failure: `refusals` of configuring, `dies` (in which transition), `slow`
+(time to configure in [s]), `stubborn` against signals.
 """
 
 import os
@@ -36,7 +36,7 @@ class SampleNode(LifecycleNode):  # type: ignore[misc]
         )
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        time.sleep(self._slow)
+        time.sleep(self._slow)  # A node that hangs is what some tests need.
         if self._dies == "configure":
             os._exit(7)
         if self._faults == "configure":
