@@ -24,21 +24,20 @@ _LONG_SCALE = (1.0, 1.0, 0.9, 1.3)
 class AngleMapConfig:
     """How the operator's 20 angles become the 20 joints of a DG-5F.
 
-    A joint is scale x (angle + offset), in the sense of the right hand's table but with curling,
-    opposing and spreading towards the thumb counted positive; the signs of either side are ours.
-    The joints in turn follow: thumb flexion, abduction, PIP, mean of PIP and DIP; of index, middle
-    and ring abduction, MCP, PIP, DIP; of the pinky the size of its abduction (the palm's arch),
-    abduction, MCP, PIP.
+    A joint is scale x (angle + offset). Curling, opposing and spreading towards the thumb are
+    positive for both hands; the retargeter applies the signs of each side. The source angles are:
+    thumb flexion, abduction, PIP, mean of PIP and DIP; for index, middle and ring abduction, MCP,
+    PIP, DIP; for the pinky the absolute abduction (the palm's arch), abduction, MCP, PIP.
     """
 
     scale: Twenty = (-1.0, 1.6, 1.3, 1.3, *_LONG_SCALE * 3, 0.0, 1.0, 1.0, 0.9)
-    """Robot angle per human angle; the defaults take a full fist to the full range, and leave the
-    palm's arch alone."""
+    """Robot angle per human angle. By default a full fist gives the full range, and the palm stays
+    flat."""
     offset: Twenty = (math.radians(-58.5), math.radians(20.0), *(0.0,) * 18)
-    """Added to the human angle before scaling in [rad]; the DG-5F's thumb starts elsewhere."""
+    """Added to the human angle before scaling in [rad]; the DG-5F's thumb has another zero."""
     abduction: Literal["radial", "spread"] = "radial"
-    """Sense of the operator's abduction angles: "radial" counts towards the thumb for every
-    finger, "spread" away from the middle finger (the middle itself towards the thumb)."""
+    """Sign of the operator's abduction angles: "radial" is positive towards the thumb for every
+    finger, "spread" away from the middle finger (the middle finger itself towards the thumb)."""
 
     def __post_init__(self) -> None:
         for name in ("scale", "offset"):
@@ -49,40 +48,40 @@ class AngleMapConfig:
 
 @dataclass(frozen=True, slots=True)
 class FingertipConfig:
-    """How the operator's finger tips become joint positions of a DG-5F."""
+    """Parameters of the map from the operator's finger tips to joint positions of a DG-5F."""
 
     hand_scale: float = 1.1
-    """Size of the robot's fingers over the operator's; a calibration replaces it."""
+    """Size of the robot's fingers divided by the size of the operator's."""
     origin: tuple[float, float, float] = (0.0105, 0.0, 0.072)
-    """The operator's wrist in the right hand's frame in [m]: the DG-5F has a longer palm than a
-    person with fingers of its size."""
+    """The operator's wrist in the right hand's frame in [m]. The palm of the DG-5F is longer than
+    a person's with fingers of the same size."""
     tip_extension: float = 0.0071
-    """How far beyond the tip frame the point lies that follows, in [m]; default: the centre of
-    the round tip."""
+    """Distance from the tip frame to the point that follows the target in [m]; the default is the
+    centre of the round tip."""
     tip_weight: float = 1.0
-    """Weight of the way from wrist to tip."""
+    """Weight of tip position errors."""
     thumb_weight: float = 0.05
-    """Weight of the way from the thumb's tip to another, while they are apart."""
+    """Weight of errors of the vectors from the thumb tip to the others, outside of a pinch."""
     pinch_weight: float = 40.0
-    """Weight of the distance from the thumb's tip to another, while they pinch."""
+    """Weight of errors of the distances from the thumb tip to the others, during a pinch."""
     pinch_closed: float = 0.02
-    """Human tips nearer than this are a closed pinch, in [m]."""
+    """Distance of human tips in [m] below which a pinch is closed."""
     pinch_open: float = 0.045
-    """Human tips further apart than this are no pinch, in [m]; in between it fades in."""
+    """Distance of human tips in [m] above which there is no pinch; in between it fades in."""
     pinch_gap: float = -0.001
     """Gap between the robot's tips in a closed pinch in [m]; negative to press."""
     clearance: float = 0.002
-    """Gap that fingers other than the thumb should keep from each other in [m]."""
+    """Gap between fingers other than the thumb in [m]."""
     clearance_weight: float = 100.0
-    """Weight of a smaller gap."""
+    """Weight of missing gap."""
     posture_weight: float = 1e-5
-    """Weight of a natural bend against tip errors in [m^2/rad^2]: each finger has one joint more
-    than a tip needs."""
+    """Weight of a natural posture relative to tip errors in [m^2/rad^2]; each finger has one
+    redundant joint."""
     change_weight: float = 1e-4
-    """Weight of joint motion from one sample to the next against tip errors in [m^2/rad^2]: it
-    calms a straight finger, whose joints say little about its tip."""
+    """Weight of joint motion between samples relative to tip errors in [m^2/rad^2]; it damps a
+    straight finger, which is close to a singularity."""
     iterations: int = 2
-    """Steps of the optimiser per sample, each starting where the last one ended."""
+    """Steps of the optimiser per sample."""
 
     def __post_init__(self) -> None:
         require_positive(self, "hand_scale", "tip_weight", "pinch_weight", "posture_weight")
@@ -100,11 +99,11 @@ class FingertipConfig:
 
 @dataclass(frozen=True, slots=True)
 class GraspConfig:
-    """How the operator's hand becomes one number, from 0 (open) to 1 (closed)."""
+    """How the closure of the operator's hand, 0 (open) to 1 (closed), is measured."""
 
     source: Literal["auto", "curl", "pinch"] = "auto"
-    """Mean curl of index, middle and ring; or distance of thumb and index tips; "auto" takes the
-    tips where the device gives them."""
+    """Mean flexion of index, middle and ring ("curl"), or distance of thumb and index tips
+    ("pinch"); "auto" uses tips if the device measures them."""
     open_curl: float = 0.2
     """Mean flexion of MCP and PIP of an open hand in [rad]."""
     closed_curl: float = 1.3
@@ -112,7 +111,7 @@ class GraspConfig:
     open_distance: float = 0.09
     """Distance of thumb and index tips of an open hand in [m]."""
     closed_distance: float = 0.025
-    """Distance of thumb and index tips that touch in [m]."""
+    """Distance of thumb and index tips of a closed hand in [m]."""
     max_speed: float = 0.25
     """Largest speed of a gripper's joints in [m/s]."""
     max_acceleration: float = 5.0
@@ -135,15 +134,15 @@ class HandTeleopConfig:
     rate: float = 100.0
     """Control frequency in [Hz]."""
     mode: Literal["auto", "dg5f", "gripper"] = "auto"
-    """What the hand is; "auto" asks the robot description."""
+    """Kind of hand; "auto" uses the robot description."""
     retargeter: str = "angles"
-    """Registered name of what maps the operator's hand to a DG-5F: "angles" or "fingertips"."""
+    """Registered name of the retargeter for a DG-5F: "angles" or "fingertips"."""
     stale_after: float = SAMPLE.timeout
     """Age of the newest sample beyond which the hand holds, in [s]; with one tick at most 0.1."""
     future_tolerance: float = 0.02
     """How far ahead of the clock a time stamp may lie in [s]."""
     ramp_time: float = 0.8
-    """Time over which the hand begins to follow after engaging or a hold in [s]."""
+    """Duration of the blend from hold to following after engaging or a hold in [s]."""
     engage_step: float = 0.002
     """Largest first step after engaging in [rad]."""
     engage_step_linear: float = 0.001
@@ -153,11 +152,11 @@ class HandTeleopConfig:
     max_acceleration: float = 50.0
     """Largest joint acceleration in [rad/s^2]."""
     max_step_time: float = 0.05
-    """Longest cycle that is believed in [s]; after a longer stall the hand moves no further."""
+    """Longest time step in [s] that motion uses; longer cycles are cut to it."""
     smoothing_cutoff: float = 3.0
-    """Cutoff of the smoothing at rest in [Hz]."""
+    """Cutoff of the smoothing filter at rest in [Hz]."""
     smoothing_beta: float = 2.0
-    """Rise of the cutoff with speed in [1/rad]: prompt in motion, calm at rest."""
+    """Increase of the cutoff with speed in [1/rad]; it reduces lag in motion."""
     min_gap: float = 0.0005
     """Smallest gap between two fingers in [m]."""
     min_thumb_gap: float = -0.002

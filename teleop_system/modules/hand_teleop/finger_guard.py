@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps the fingers of one DG-5F from running into each other, whatever asks them to."""
+"""Keeps the fingers of one DG-5F from colliding with each other."""
 
 import copy
 
@@ -28,22 +28,22 @@ from teleop_system.utils.rate_limiter import RateLimiter
 _PAIRS = np.array(FINGER_PAIRS)
 _SWEEPS = 3
 _CUSHION = 0.0002
-"""How much more than their limit fingers that slide along each other keep, in [m]."""
-_BRAKING = np.array([0.0, 0.25, 0.5, 0.75, 1.0])[:, None]
-"""When the gaps are measured, in parts of the time until the hand is at rest."""
+"""Extra gap that sliding fingers keep above their limit in [m]."""
+_BRAKING_FRACTIONS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])[:, None]
+"""When gaps are measured while braking, as fractions of the time until rest."""
 _REACH = np.array([0.165, 0.115, 0.085, 0.045])
-"""How far a finger reaches beyond its joints, at most, in [m]."""
+"""Largest distance from each joint to the end of its finger in [m]."""
 _ROUNDING = 1e-9
-"""Change of a gap in [m] that is none."""
+"""Change of a gap in [m] that is only rounding."""
 
 
 class FingerGuard:
-    """Lets a hand's rate limiter take only steps from which it can still brake clear of contact.
+    """Allows only steps after which the hand can still brake without contact.
 
-    What counts is the way the fingers would go if they braked from the next cycle on: as long as
-    that is clear in every cycle, braking is always left as a way out. A goal that is not clear
-    loses the part that brings two fingers together, so they slide along each other; if that is
-    not enough they brake. A gap that is already too small may only grow.
+    The guard checks the path that the fingers take if they brake from the next cycle on. While
+    that path is clear in every cycle, braking always remains possible. If a goal is not clear, the
+    component that brings two fingers together is removed, so they slide along each other; if that
+    does not suffice, they brake. A gap that is already too small may only grow.
 
     Args:
         speed: Largest joint speed in [rad/s].
@@ -77,38 +77,38 @@ class FingerGuard:
         return self._limits
 
     def reset(self, positions: Array) -> None:
-        """Be at rest at positions [rad], shape (20,)."""
+        """Start at rest at positions [rad], shape (20,)."""
         self._limiter.reset(positions)
         self._gaps: Array = finger_gaps(positions[None])[0]
         self._measured, self._measured_at = self._gaps, positions
 
     def update(self, goal: Array, dt: float, speed: float) -> Array:
-        """Take one step towards the goal; return by how much it was too near, shape (10,).
+        """Take one step towards the goal; return the missing gap per finger pair [m], (10,).
 
         Args:
-            goal: Where to go in [rad], shape (20,).
+            goal: Target positions in [rad], shape (20,).
             dt: Time since the last step in [s].
             speed: Largest joint speed in [rad/s].
         """
         allowed = np.minimum(self._limits - _ROUNDING, self._gaps)
         trial, gaps = self._try(goal, dt, speed)
-        asked = allowed - gaps
-        if asked.max() > 0.0:
-            trial, gaps = self._evade(goal, dt, speed, allowed, asked)
+        shortfall = allowed - gaps
+        if shortfall.max() > 0.0:
+            trial, gaps = self._evade(goal, dt, speed, allowed, shortfall)
         self._limiter, self._gaps = trial, gaps
-        too_near: Array = np.where(asked > _ROUNDING, asked, 0.0)
-        return too_near
+        missing: Array = np.where(shortfall > _ROUNDING, shortfall, 0.0)
+        return missing
 
     def _evade(
-        self, goal: Array, dt: float, speed: float, allowed: Array, lack: Array
+        self, goal: Array, dt: float, speed: float, allowed: Array, shortfall: Array
     ) -> tuple[RateLimiter, Array]:
-        """Return the limiter one step on, and its gaps, with as many fingers free as can be."""
+        """Return the limiter after one step, and its gaps; restrict as few fingers as possible."""
         rest = self._rest()
         slide = _Sliding(rest, self._limits, self._braking * dt * dt)
         sliding, braking = np.zeros((2, len(FINGERS)), dtype=bool)
         while True:
             touching = np.zeros(len(FINGERS), dtype=bool)
-            touching[_PAIRS[lack > 0.0]] = True
+            touching[_PAIRS[shortfall > 0.0]] = True
             if (touching & ~sliding).any():
                 sliding |= touching
             elif (touching & ~braking).any():
@@ -117,9 +117,9 @@ class FingerGuard:
                 braking[:] = True
             chosen = np.where(np.repeat(braking, 4), rest, slide.goal(goal, sliding))
             trial, gaps = self._try(chosen, dt, speed)
-            lack = allowed - gaps
-            # With all fingers braking this is the way found clear in the last cycle.
-            if not lack.max() > 0.0 or braking.all():
+            shortfall = allowed - gaps
+            # With all fingers braking this is the path that was clear in the last cycle.
+            if not shortfall.max() > 0.0 or braking.all():
                 return trial, gaps
 
     def halt(self, dt: float) -> None:
@@ -127,37 +127,37 @@ class FingerGuard:
         self._limiter.update(self._rest(), dt)
 
     def _rest(self) -> Array:
-        """Return where the hand comes to rest if it brakes from now on, shape (20,)."""
+        """Return the positions at rest after braking from now on, shape (20,)."""
         position = np.asarray(self._limiter.position)
-        # The limiter counts a crawl as rest; its last hair's breadth must not leave the range.
+        # The limiter treats very low speeds as rest; this remainder must not leave the range.
         low, high = np.minimum(CURL_LOWER, position), np.maximum(UPPER, position)
         rest: Array = np.minimum(np.maximum(self._limiter.stopping_point, low), high)
         return rest
 
     def _try(self, goal: Array, dt: float, speed: float) -> tuple[RateLimiter, Array]:
-        """Return the limiter one step on, and the smallest gaps from there until it is at rest."""
+        """Return the limiter after one step, and the smallest gaps from there until rest."""
         trial = copy.copy(self._limiter)  # It replaces its arrays and never writes into them.
         trial.update(goal, dt, velocity=speed)
         position, velocity = np.asarray(trial.position), np.asarray(trial.velocity)
         stopping = velocity * np.abs(velocity) / (2.0 * self._braking)
-        # No point of a finger moves further than the angles times the lengths beyond the joints.
+        # A point of a finger moves at most by joint angles times lengths beyond the joints.
         travel = (np.abs(position - self._measured_at) + np.abs(stopping)).reshape(5, 4) @ _REACH
-        least: Array = self._measured - travel[_PAIRS].sum(axis=1)
-        if (least > self._limits).all():
-            return trial, least
-        # Each joint brakes as hard as it can, and so comes to rest in its own time.
+        bound: Array = self._measured - travel[_PAIRS].sum(axis=1)
+        if (bound > self._limits).all():
+            return trial, bound
+        # Each joint brakes with its full deceleration, so joints stop at different times.
         times = np.abs(velocity) / self._braking
-        times = np.minimum(times, _BRAKING * times.max())
-        way = times * (velocity - (0.5 * self._braking) * times * np.sign(velocity))
-        gaps = finger_gaps(position + way)
+        times = np.minimum(times, _BRAKING_FRACTIONS * times.max())
+        path = times * (velocity - (0.5 * self._braking) * times * np.sign(velocity))
+        gaps = finger_gaps(position + path)
         self._measured, self._measured_at = gaps[0], position
         return trial, gaps.min(axis=0)
 
 
 class _Sliding:
-    """How fingers that touch at `rest` [rad] can go on without coming closer, to first order.
+    """Motion of touching fingers without coming closer, linearised at `rest` [rad].
 
-    Their way is cut to `longest` [rad], since joints that all hurry do not keep a direction.
+    The motion is limited to `longest` [rad], because joints at their rate limits change direction.
     """
 
     def __init__(self, rest: Array, limits: Array, longest: float) -> None:
@@ -171,16 +171,16 @@ class _Sliding:
         self._rest, self._longest = rest, longest
 
     def goal(self, goal: Array, sliding: NDArray[np.bool_]) -> Array:
-        """Return the goal with only the fingers in `sliding` led past each other."""
+        """Return the goal, changed for the fingers in `sliding` so that they pass each other."""
         chosen = np.repeat(sliding, 4)
-        way = np.where(chosen, goal - self._rest, 0.0)
-        way *= self._longest / max(np.abs(way).max(), self._longest)
+        motion = np.where(chosen, goal - self._rest, 0.0)
+        motion *= self._longest / max(np.abs(motion).max(), self._longest)
         pairs = np.flatnonzero(sliding[_PAIRS].all(axis=1))
         for _ in range(_SWEEPS):
             for pair in pairs:
-                lack = self._slack[pair] - self._rows[pair] @ way
-                if lack > 0.0:
-                    way = way + self._rows[pair] * (lack / self._squares[pair])
-        slid = np.minimum(np.maximum(self._rest + way, self._low), self._high)
-        led: Array = np.where(chosen, slid, goal)
-        return led
+                shortfall = self._slack[pair] - self._rows[pair] @ motion
+                if shortfall > 0.0:
+                    motion = motion + self._rows[pair] * (shortfall / self._squares[pair])
+        slid = np.minimum(np.maximum(self._rest + motion, self._low), self._high)
+        changed: Array = np.where(chosen, slid, goal)
+        return changed

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What maps a person's hand to a DG-5F: by its 20 angles, or by its finger tips.
+"""Retargeters: map a person's hand to a DG-5F by its 20 angles, or by its finger tips.
 
-The operator's wrist frame has x along the fingers and z out of the back of the hand, so that the
-right thumb is at +y and the left one at -y.
+The operator's wrist frame has x along the fingers and z out of the back of the hand: the right
+thumb is at +y, the left one at -y.
 """
 
 import abc
@@ -30,10 +30,10 @@ from teleop_system.modules.hand_teleop.fingertip_solver import FingertipSolver
 
 
 class IRetargeter(abc.ABC):
-    """Joint positions of one DG-5F hand that say what the operator's hand says.
+    """Maps the operator's hand to joint positions of one DG-5F hand.
 
-    A class that a configuration names is made with the side, "left" or "right", and the whole
-    `HandTeleopConfig`. It keeps no time: smoothing and limits come after it.
+    A registered class is constructed with the side, "left" or "right", and the whole
+    `HandTeleopConfig`. It has no notion of time: smoothing and limits follow later.
     """
 
     needs_tips = False
@@ -41,7 +41,7 @@ class IRetargeter(abc.ABC):
 
     @abc.abstractmethod
     def retarget(self, state: HandJointState) -> Array:
-        """Return joint positions [rad], shape (20,), within the usable range of that side.
+        """Return joint positions [rad], shape (20,), within the usable range of the side.
 
         Raises:
             InvalidHandStateError: The state lacks what is needed.
@@ -49,10 +49,10 @@ class IRetargeter(abc.ABC):
 
     @abc.abstractmethod
     def reset(self, positions: Array) -> None:
-        """Take up from the positions [rad], shape (20,), where the hand is now."""
+        """Start from the measured positions [rad], shape (20,)."""
 
 
-# Which human angles each joint takes the mean of; curl and spread to the thumb count positive.
+# Human angles whose mean drives each joint; curl and spread towards the thumb are positive.
 _SOURCE_ANGLES = (
     *((0,), (1,), (2,), (2, 3)),
     *((5,), (4,), (6,), (7,)),
@@ -67,11 +67,11 @@ _SIGNS = np.array([1, -1, 1, 1] + [-1, 1, 1, 1] * 3 + [1, -1, 1, 1], dtype=np.fl
 _ARCH = 16
 _ABDUCTED_AWAY = (13, 17)
 _LARGEST_ANGLE = 2.0 * np.pi
-"""No joint of a person turns further; it keeps nonsense within numbers that can be multiplied."""
+"""Bound on human angles in [rad], so that invalid ones cannot overflow."""
 
 
 class AngleRetargeter(IRetargeter):
-    """The 20-angle map: each joint a scaled and shifted human angle, clamped to its range."""
+    """Maps 20 angles: each joint is a scaled and shifted human angle, clamped to its range."""
 
     def __init__(self, side: str, config: HandTeleopConfig | None = None) -> None:
         _require_side(side)
@@ -88,13 +88,13 @@ class AngleRetargeter(IRetargeter):
 
     @override
     def reset(self, positions: Array) -> None:
-        pass  # Every sample stands for itself.
+        pass  # The map has no state.
 
     @override
     def retarget(self, state: HandJointState) -> Array:
         angles = np.minimum(np.maximum(state.joint_angles, -_LARGEST_ANGLE), _LARGEST_ANGLE)
         sources = self._sources @ angles
-        sources[_ARCH] = abs(sources[_ARCH])  # The palm folds whichever way the pinky goes.
+        sources[_ARCH] = abs(sources[_ARCH])  # The palm folds for both directions of the pinky.
         sources += self._offset
         sources *= self._factor
         clamped: Array = np.minimum(np.maximum(sources, self._lower), self._upper)
@@ -102,7 +102,7 @@ class AngleRetargeter(IRetargeter):
 
 
 class FingertipBatch:
-    """Follows the finger tips of one or both hands, all in one solution.
+    """Solves the finger tips of one or both hands in one batch.
 
     Args:
         sides: "left", "right" or both.
@@ -117,19 +117,19 @@ class FingertipBatch:
         self._solver = FingertipSolver(self._config, len(self._sides))
         self._mirrors = np.stack([MIRROR if side == "left" else MIRROR**2 for side in sides])
         scale, origin = self._config.hand_scale, np.array(self._config.origin)
-        # Wrist to hand frame: out of the palm is -z, along the fingers is x. (H, 3, 3)
-        turns = [
+        # Wrist to hand frame: -z points out of the palm, x along the fingers. (H, 3, 3)
+        rotations = [
             [[0.0, 0.0, -1.0], [0.0, -1.0 if side == "left" else 1.0, 0.0], [1.0, 0.0, 0.0]]
             for side in sides
         ]
-        self._turns, self._origin = scale * np.array(turns), origin
+        self._scaled_rotations, self._origin = scale * np.array(rotations), origin
         relaxed = np.tile(_RELAXED, (len(self._sides), 1))
         self._solver.reset(relaxed)
         self._targets = finger_positions(relaxed, extension=self._config.tip_extension)[:, :, 3]
         self._distances = np.full((4, len(self._sides)), np.inf)
 
     def reset(self, positions: Mapping[str, Array]) -> None:
-        """Take up from where hands are now: positions [rad], shape (20,), by side."""
+        """Start from measured positions [rad], shape (20,), by side."""
         now = self._solver.positions.copy()
         for row, side in enumerate(self._sides):
             if side in positions:
@@ -137,26 +137,26 @@ class FingertipBatch:
         self._solver.reset(now)
 
     def retarget(self, tips: Mapping[str, Array]) -> dict[str, Array]:
-        """Return joint positions [rad], shape (20,), of the sides given.
+        """Return joint positions [rad], shape (20,), of the given sides.
 
         Args:
-            tips: Finger tips in the operator's wrist frame in [m], shape (5, 3), by side. A side
-                that is left out stays with its last target.
+            tips: Finger tips in the operator's wrist frame in [m], shape (5, 3), by side. A
+                missing side keeps its last target.
         """
         for row, side in enumerate(self._sides):
             if side in tips:
                 human = tips[side]
-                self._targets[:, row] = self._origin + human @ self._turns[row].T
-                apart = human[1:] - human[0]
-                self._distances[:, row] = np.sqrt((apart * apart).sum(axis=-1))
+                self._targets[:, row] = self._origin + human @ self._scaled_rotations[row].T
+                from_thumb = human[1:] - human[0]
+                self._distances[:, row] = np.sqrt((from_thumb * from_thumb).sum(axis=-1))
         positions = self._mirrors * self._solver.solve(self._targets, self._distances)
         return {side: positions[row] for row, side in enumerate(self._sides) if side in tips}
 
 
 class FingertipRetargeter(IRetargeter):
-    """Tips where the operator's are, in proportion; a pinch closes, and no finger meets another.
+    """Places finger tips like the operator's, scaled; pinches close, and fingers stay apart.
 
-    With two hands, `FingertipBatch` solves both in little more than the time of one.
+    `FingertipBatch` solves two hands in little more than the time of one.
     """
 
     needs_tips = True
@@ -174,7 +174,7 @@ class FingertipRetargeter(IRetargeter):
         return self._batch.retarget({self._side: tips_of(state)})[self._side]
 
 
-# Half closed and opposed: the bend from which every reachable tip is a descent away.
+# Half closed and opposed: from here the solver reaches every reachable tip.
 _RELAXED = np.array(
     [0.4, -1.2, 0.3, 0.3] + [0.0, 0.5, 0.5, 0.35] * 3 + [0.0, 0.0, 0.5, 0.4], dtype=np.float64
 )
@@ -184,25 +184,25 @@ def tips_of(state: HandJointState) -> Array:
     """Return the finger tips of a state [m], shape (5, 3).
 
     Raises:
-        InvalidHandStateError: It carries none.
+        InvalidHandStateError: The state has none.
     """
     if state.finger_tip_positions is None:
         raise InvalidHandStateError(
-            "finger_tip_positions are needed by the retargeter 'fingertips', got None; "
-            "use 'angles' with a glove that gives no tips"
+            "the retargeter 'fingertips' needs finger_tip_positions, got None; "
+            "use 'angles' with a glove without tips"
         )
     return state.finger_tip_positions
 
 
 def create_retargeter(side: str, config: HandTeleopConfig) -> IRetargeter:
-    """Return the retargeter that the configuration names, ours or an installed package's.
+    """Return the retargeter that the configuration names, built in or registered.
 
     Raises:
         UnknownNameError: The name is not registered.
     """
-    ours = {"angles": AngleRetargeter, "fingertips": FingertipRetargeter}
-    if config.retargeter in ours:
-        return ours[config.retargeter](side, config)
+    built_in = {"angles": AngleRetargeter, "fingertips": FingertipRetargeter}
+    if config.retargeter in built_in:
+        return built_in[config.retargeter](side, config)
     made = registry.create("retargeter", config.retargeter, side, config)
     assert isinstance(made, IRetargeter)
     return made

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gloves over ROS 2 topics; the only place that knows their messages."""
+"""Gloves over ROS 2 topics."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,21 +20,20 @@ FINGER_JOINTS = tuple(
     for finger in ("thumb", "index", "middle", "ring", "pinky")
     for joint in ("mcp_flexion", "mcp_abduction", "pip_flexion", "dip_flexion")
 )
-"""Names of the operator's joints, in the order of `HandJointState.joint_angles`."""
+"""Names of the operator's finger joints, in the order of `HandJointState.joint_angles`."""
 
 
 class GloveTopic(SampleTopic[HandJointState], IHandInput):
-    """A `JointState` topic with the angles of a person's fingers, seen as an `IHandInput`.
+    """A `JointState` topic with a person's finger angles as an `IHandInput`.
 
-    Angles without names are taken in the order of `FINGER_JOINTS`; with names they may come in any
-    order, but have to be those.
+    Angles without names must be in the order of `FINGER_JOINTS`; with those names any order works.
 
     Args:
-        node: The `TeleopNode` that listens.
+        node: The `TeleopNode` that subscribes.
         side: "left" or "right".
-        signal: What the samples are called, such as "left_fingers".
-        complete: Adds what a topic cannot carry, such as the finger tips.
-        on_sample: Called with the signal whenever a state has arrived.
+        signal: Name of the signal, such as "left_fingers".
+        complete: Adds data that the topic does not carry, such as finger tips.
+        on_sample: Called with the signal when a state arrives.
     """
 
     def __init__(
@@ -69,8 +68,8 @@ class GloveTopic(SampleTopic[HandJointState], IHandInput):
     def get_joint_state(self) -> HandJointState:
         if self.latest is not None:
             return self.latest
-        nothing = np.zeros(HAND_JOINT_COUNT)
-        return HandJointState(nothing, None, self._node.now(), self._side, valid=False)
+        zeros = np.zeros(HAND_JOINT_COUNT)
+        return HandJointState(zeros, None, self._node.now(), self._side, valid=False)
 
     @override
     def is_connected(self) -> bool:
@@ -97,10 +96,10 @@ class GloveTopic(SampleTopic[HandJointState], IHandInput):
 
 
 class GlovePublisher:
-    """An `IHandInput`, published as a `JointState` topic.
+    """Publishes an `IHandInput` as a `JointState` topic.
 
     Args:
-        node: The `TeleopNode` that publishes; while it is not active, nothing is sent.
+        node: The `TeleopNode` that publishes; it sends nothing while inactive.
         glove: The glove.
     """
 
@@ -111,7 +110,7 @@ class GlovePublisher:
         self._publisher = node.publisher(JointStateMessage, topic, QoSPreset.SENSOR_DATA)
 
     def publish(self) -> bool:
-        """Send the newest state; tell whether there was a valid one."""
+        """Publish the newest state; return whether it was valid."""
         state = self._glove.get_joint_state()
         if state.valid:
             self._publisher.publish(
@@ -121,7 +120,7 @@ class GlovePublisher:
 
 
 def _columns(names: tuple[str, ...]) -> list[int] | None:
-    """Return where each joint of `FINGER_JOINTS` stands; None where names were not given."""
+    """Return the index of each of `FINGER_JOINTS` in the names; None if the order is the same."""
     if not names or names == FINGER_JOINTS:
         return None
     unknown = [name for name in names if name not in FINGER_JOINTS]
@@ -129,6 +128,6 @@ def _columns(names: tuple[str, ...]) -> list[int] | None:
     if unknown or missing or len(names) != HAND_JOINT_COUNT:
         raise InvalidHandStateError(
             f"{len(names)} named angles, unknown: {', '.join(unknown[:3]) or 'none'}, missing: "
-            f"{', '.join(missing[:3]) or 'none'}; needs none or those of FINGER_JOINTS"
+            f"{', '.join(missing[:3]) or 'none'}; send no names, or those of FINGER_JOINTS"
         )
     return [names.index(name) for name in FINGER_JOINTS]
