@@ -11,7 +11,15 @@ class TeleopError(Exception):
 
 
 class InvalidValueError(TeleopError, ValueError):
-    """A value does not have the shape, type or range its field needs."""
+    """A value does not have the shape, type or range its field needs.
+
+    Attributes:
+        not_finite: Whether it has numbers of the right shape, but some are NaN or infinite.
+    """
+
+    def __init__(self, message: str, *, not_finite: bool = False) -> None:
+        super().__init__(message)
+        self.not_finite = not_finite
 
 
 class InvalidPoseError(InvalidValueError):

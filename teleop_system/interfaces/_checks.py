@@ -34,7 +34,7 @@ def frozen_array(
         wanted = tuple("N" if size is None else size for size in shape)
         raise error(f"{name} needs shape {_text(wanted)}, got shape {array.shape}")
     if not np.isfinite(array).all():
-        raise error(f"{name} needs finite numbers, got {array.tolist()}")
+        raise error(f"{name} needs finite numbers, got {array.tolist()}", not_finite=True)
     array.setflags(write=False)
     return array
 
@@ -46,9 +46,9 @@ def finite_number(value: float, name: str, error: type[InvalidValueError]) -> fl
     except (TypeError, ValueError) as reason:
         raise error(f"{name} needs a number, got {value!r}") from reason
     except OverflowError as reason:
-        raise error(f"{name} needs a finite number, got an integer beyond them") from reason
+        raise error(f"{name} needs a finite number", not_finite=True) from reason
     if not math.isfinite(number):
-        raise error(f"{name} needs a finite number, got {number}")
+        raise error(f"{name} needs a finite number, got {number}", not_finite=True)
     return number
 
 

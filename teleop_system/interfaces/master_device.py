@@ -30,26 +30,18 @@ class TrackerRole(enum.Enum):
     __hash__ = object.__hash__
 
 
-class _Row:
-    """What a pose has besides its fields, for whoever works on numbers alone."""
-
-    __slots__ = ("numbers",)
-    numbers: NDArray[np.float64]
-
-
 @dataclass(frozen=True, slots=True, eq=False)  # Arrays have no single truth value.
-class Pose6D(_Row):
+class Pose6D:
     """Where a tracked body is, and when it was there.
 
-    A quaternion that is not of unit length can be stored, for it has to reach the validity gate
-    that reports it; numbers that are not finite cannot.
+    A quaternion that is not of unit length can be stored, so that the gate can report it; numbers
+    that are not finite cannot.
 
     Attributes:
         position: Translation in [m], shape (3,), read-only.
         orientation: Quaternion xyzw, shape (4,), read-only.
         timestamp: Monotonic time of measurement in [s].
         valid: False where the device has lost the body; never act on such a pose.
-        numbers: Position, orientation and time stamp in a row, shape (8,), read-only.
     """
 
     position: NDArray[np.float64]
@@ -61,17 +53,28 @@ class Pose6D(_Row):
         position = frozen_array(self.position, "position", (3,), InvalidPoseError)
         orientation = frozen_array(self.orientation, "orientation", (4,), InvalidPoseError)
         timestamp = finite_number(self.timestamp, "timestamp", InvalidPoseError)
-        numbers = np.empty(8)
-        numbers[:3], numbers[3:7], numbers[7] = position, orientation, timestamp
-        numbers.setflags(write=False)
-        object.__setattr__(self, "position", numbers[:3])
-        object.__setattr__(self, "orientation", numbers[3:7])
+        object.__setattr__(self, "position", position)
+        object.__setattr__(self, "orientation", orientation)
         object.__setattr__(self, "timestamp", timestamp)
-        object.__setattr__(self, "numbers", numbers)
 
     def __reduce__(self) -> tuple[type["Pose6D"], tuple[object, ...]]:
-        # A copy has a row of its own.
+        # A copy is checked, and read-only, as well.
         return Pose6D, (self.position, self.orientation, self.timestamp, self.valid)
+
+    @classmethod
+    def unchecked(
+        cls, position: NDArray[np.float64], orientation: NDArray[np.float64], timestamp: float
+    ) -> "Pose6D":
+        """Return a valid pose of read-only arrays that are known to be finite.
+
+        It saves the checks where the package computes poses in every tick.
+        """
+        pose = object.__new__(cls)
+        object.__setattr__(pose, "position", position)
+        object.__setattr__(pose, "orientation", orientation)
+        object.__setattr__(pose, "timestamp", timestamp)
+        object.__setattr__(pose, "valid", True)
+        return pose
 
     @classmethod
     def lost(cls, timestamp: float = 0.0) -> "Pose6D":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A topic that tells where a tracked body is, seen as an `IMasterTracker`."""
+"""A topic of poses, used as an `IMasterTracker`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,11 +14,11 @@ class PoseTopic(SampleTopic[Pose6D], IMasterTracker):
     """The newest pose on a topic.
 
     Args:
-        node: The `TeleopNode` that listens.
+        node: The `TeleopNode` that subscribes.
         role: What is tracked.
         message_type: Type of the topic.
         topic: Its name without prefix.
-        decode: Makes a pose of the bytes of a message; raises a TeleopError where it cannot.
+        decode: Makes a pose from the bytes of a message; raises a TeleopError if it cannot.
         on_sample: Called with the name of the role whenever a pose has arrived.
     """
 

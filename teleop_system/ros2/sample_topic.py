@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The newest sample of a topic, read straight from the bytes; what cannot be read is told.
+"""The newest sample of a topic, decoded directly from the bytes of the message.
 
-Nothing that arrives on a topic can raise out of a callback: a message that is no sample leaves the
-last good one in place, to age, and yields a cause and now and then a warning.
+No message makes the callback raise. A malformed one leaves the last good sample in place, and is
+reported as a cause and, at intervals, as a warning.
 """
 
 import math
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from teleop_system.exceptions import InvalidValueError, TeleopError
-from teleop_system.interfaces.causes import Cause, Rule, Severity
+from teleop_system.exceptions import TeleopError
+from teleop_system.interfaces.causes import Cause, Severity
+from teleop_system.modules.gate import malformed_rule
 from teleop_system.utils.ros2_helpers import QoSPreset, get_qos_profile
 
 T = TypeVar("T")
@@ -20,20 +21,20 @@ WARNING_INTERVAL = 5.0
 
 
 class SampleTopic(Generic[T]):
-    """One topic, of which only the newest sample counts.
+    """A topic of which only the newest sample counts.
 
     Args:
-        node: The `TeleopNode` that listens.
+        node: The `TeleopNode` that subscribes.
         message_type: Type of the topic.
         topic: Its name without prefix.
-        decode: Makes a sample of the bytes of a message; raises a TeleopError where it cannot.
-        subject: What causes call it.
+        decode: Makes a sample from the bytes of a message; raises a TeleopError if it cannot.
+        subject: Its name in causes.
         on_sample: Called with the subject whenever a good sample has arrived.
-        preset: How the topic is delivered.
+        preset: Quality of service of the topic.
 
     Attributes:
         latest: The newest good sample, or None.
-        cause: Why the newest message was no good, or None where it was.
+        cause: Why the newest message was rejected, or None.
         received: Good samples so far.
         rejected: Bad messages so far.
     """
@@ -63,30 +64,30 @@ class SampleTopic(Generic[T]):
 
     @property
     def is_open(self) -> bool:
-        """Whether the topic is listened to."""
+        """Whether the topic is subscribed to."""
         return self._subscription is not None
 
     def open(self) -> None:
-        """Begin to listen."""
+        """Subscribe to the topic."""
         if self._subscription is None:
             self._subscription = self._node.create_subscription(
                 self._type, self.topic, self.take, get_qos_profile(self._preset), raw=True
             )
 
     def close(self) -> None:
-        """Stop listening, and forget; safe to call twice."""
+        """End the subscription and forget the sample; safe to call twice."""
         if self._subscription is not None:
             self._node.destroy_subscription(self._subscription)
             self._subscription = None
         self.forget()
 
     def forget(self) -> None:
-        """Act as if nothing had arrived yet."""
+        """Forget the newest sample."""
         self.latest: T | None = None
         self.cause: Cause | None = None
 
     def take(self, data: bytes) -> None:
-        """Take the bytes of a message, as they arrive."""
+        """Decode the bytes of a message that has arrived."""
         try:
             self.latest = self._decode(data)
         except TeleopError as error:
@@ -100,13 +101,11 @@ class SampleTopic(Generic[T]):
     def _reject(self, error: TeleopError) -> None:
         self.rejected += 1
         if self.cause is None:
-            # The values refuse what is no number at all; anything else has the wrong form.
-            not_finite = isinstance(error, InvalidValueError) and "finite" in str(error)
-            rule = Rule.NON_FINITE if not_finite else Rule.WRONG_SHAPE
-            now = self._node.now()
-            self.cause = Cause(rule, self.subject, math.nan, 0.0, now, Severity.HOLD)
+            since = self._node.now()
+            rule = malformed_rule(error)
+            self.cause = Cause(rule, self.subject, math.nan, 0.0, since, Severity.HOLD)
         now = self._node.steady()
         if now - self._warned >= WARNING_INTERVAL:
             self._warned = now
             count = f" ({self.rejected} so far)" if self.rejected > 1 else ""
-            self._node.get_logger().warning(f"{self.topic}: {error}; left out{count}")
+            self._node.get_logger().warning(f"{self.topic}: {error}; ignored{count}")

@@ -4,7 +4,14 @@
 from dataclasses import dataclass, field
 
 from teleop_system.exceptions import ConfigError
-from teleop_system.safety.staleness import BASE_COMMAND, COMMAND, LOOP, OWNER, check_reaction
+from teleop_system.safety.staleness import (
+    BASE_COMMAND,
+    COMMAND,
+    FUTURE_TOLERANCE,
+    LOOP,
+    OWNER,
+    check_reaction,
+)
 from teleop_system.utils.validators import (
     require_in_range,
     require_non_negative,
@@ -81,7 +88,7 @@ class SafetyConfig:
     """Age in [s] of the last fresh sample past which a part brakes and holds."""
     dead_after: float = OWNER.timeout
     """Age in [s] past which nobody counts as commanding a part any more."""
-    ahead: float = 0.02
+    ahead: float = FUTURE_TOLERANCE
     """How far in [s] a stamp may lie in the future."""
     ramp_time: float = RAMP_TIME
     """Time in [s] in which the speed limits grow to full size after engaging or resuming."""

@@ -11,6 +11,8 @@ from teleop_system.exceptions import ConfigError
 
 REACTION_TIME = 0.1
 """Promise: a hold or a ramp begins at most this long after the last fresh sample [s]."""
+FUTURE_TOLERANCE = 0.02
+"""How far in [s] a stamp may lie in the future."""
 STANDSTILL_TIME = 0.5
 """Promise: the base stands at most this long after the last fresh sample [s]."""
 

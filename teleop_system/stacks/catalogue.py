@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stacks and their nodes."""
+"""The stacks, and the nodes they are made of."""
 
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.stacks import option_catalogue as opt
@@ -10,42 +10,42 @@ MUJOCO_BRIDGE = NodeKind(
     "teleop_system.simulators.mujoco_ros2_bridge",
     "MuJoCoBridge",
     Stage.ROBOT,
-    "the robot in MuJoCo, with the robot side",
+    "the robot in MuJoCo, behind its safety manager",
 )
 ARM = NodeKind(
     "arm_teleop_node",
     "teleop_system.modules.arm_teleop.arm_teleop_node",
     "ArmTeleopNode",
     Stage.MODULES,
-    "controller of arms and torso",
+    "arms and torso follow hands and waist",
 )
 HAND = NodeKind(
     "hand_teleop_node",
     "teleop_system.modules.hand_teleop.hand_teleop_node",
     "HandTeleopNode",
     Stage.MODULES,
-    "controller of the hands",
+    "robot hands follow fingers",
 )
 LOCOMOTION = NodeKind(
     "locomotion_node",
     "teleop_system.modules.locomotion.locomotion_node",
     "LocomotionNode",
     Stage.MODULES,
-    "controller of the base",
+    "the base drives as the operator steps",
 )
 CAMERA = NodeKind(
     "camera_node",
     "teleop_system.modules.camera.camera_node",
     "CameraNode",
     Stage.MODULES,
-    "controller of the head",
+    "the robot's head turns with the operator's",
 )
 STREAM = NodeKind(
     "rgbd_stream_node",
     "teleop_system.modules.camera.rgbd_stream_node",
     "RGBDStreamNode",
     Stage.MODULES,
-    "camera stream for other machines and browsers",
+    "what the robot sees, for other machines and browsers",
 )
 DUMMY_TRACKER = NodeKind(
     "dummy_tracker_pub",
@@ -73,7 +73,7 @@ BVH_REPLAY = NodeKind(
     "teleop_system.mocap.bvh_replay_publisher",
     "BVHReplayPublisher",
     Stage.OPERATOR,
-    "a recorded operator",
+    "an operator out of a recording",
 )
 
 NODES = {
@@ -103,7 +103,7 @@ _MODULES = tuple(
     Member(kind, (Condition("modules", (module,)),))
     for module, kind in zip(opt.MODULES, (ARM, HAND, LOCOMOTION, CAMERA), strict=True)
 )
-# A device is simulated only if a controller uses it.
+# A device is only simulated where somebody listens to it.
 _TRACKERS = Member(DUMMY_TRACKER, (Condition("modules", ("arm", "locomotion")),))
 _GLOVES = Member(DUMMY_GLOVE, (Condition("modules", ("hand",)),))
 _HMD = Member(DUMMY_HMD, (Condition("modules", ("camera",)),))
@@ -130,32 +130,32 @@ STACKS = {
     for stack in (
         Stack(
             "slave_mujoco",
-            "The robot in MuJoCo, for controllers on this machine or another.",
+            "The robot in MuJoCo, waiting for a master on this machine or another.",
             _SLAVE,
-            opt.stack_options(opt.ROBOT_SIDE),
+            opt.options(opt.ROBOT_SIDE),
         ),
         Stack(
             "master_sim",
-            "A simulated operator and all controllers, for a robot on another machine.",
+            "A simulated operator and all controllers, for a robot elsewhere.",
             (*_MODULES, *_OPERATOR),
-            opt.stack_options(opt.MODULE_CHOICE, opt.OPERATOR),
+            opt.options(opt.MODULE_CHOICE, opt.OPERATOR),
         ),
         Stack(
             "master_mocap",
-            "A recorded operator and the controllers, for a robot on another machine.",
+            "A recorded operator and the controllers, for a robot elsewhere.",
             (*_MODULES, Member(BVH_REPLAY)),
-            opt.stack_options(opt.MODULE_CHOICE, opt.REPLAY),
+            opt.options(opt.MODULE_CHOICE, opt.REPLAY),
         ),
         Stack(
             "teleop_sim_full",
-            "Everything simulated: robot, operator and all controllers.",
+            "Everything simulated: robot, operator, and all controllers between them.",
             (*_SLAVE, *_MODULES, *_ANY_OPERATOR),
-            opt.stack_options(
+            opt.options(
                 opt.ROBOT_SIDE,
                 opt.MODULE_CHOICE,
-                opt.OPERATOR_CHOICE,
+                opt.WHOSE_OPERATOR,
                 opt.OPERATOR,
-                opt.PLAYBACK,
+                opt.RECORDED,
                 auto_engage=True,
             ),
         ),
@@ -163,7 +163,7 @@ STACKS = {
             "teleop_sim",
             "The upper body simulated: arms, torso and hands.",
             (*_SLAVE, *_MODULES, *_OPERATOR),
-            opt.stack_options(
+            opt.options(
                 opt.ROBOT_SIDE,
                 opt.MODULE_CHOICE,
                 opt.OPERATOR,
@@ -175,7 +175,7 @@ STACKS = {
             "teleop_mujoco_bridge",
             "Everything simulated, with the robot's camera on its topics.",
             (*_SLAVE, *_MODULES, *_OPERATOR),
-            opt.stack_options(
+            opt.options(
                 opt.ROBOT_SIDE, opt.MODULE_CHOICE, opt.OPERATOR, auto_engage=True, camera=True
             ),
         ),
@@ -183,13 +183,13 @@ STACKS = {
             "mocap_replay",
             "A recorded operator drives the simulated robot.",
             (*_SLAVE, *_MODULES, Member(BVH_REPLAY)),
-            opt.stack_options(opt.ROBOT_SIDE, opt.MODULE_CHOICE, opt.REPLAY, auto_engage=True),
+            opt.options(opt.ROBOT_SIDE, opt.MODULE_CHOICE, opt.REPLAY, auto_engage=True),
         ),
         Stack(
             "teleop_full",
-            "The controllers, for external devices and an external robot.",
+            "The controllers for real devices and a real robot, which are started elsewhere.",
             (*_OPTIONAL_SLAVE, *_MODULES, *_if_simulated(*_OPERATOR)),
-            opt.stack_options(
+            opt.options(
                 opt.DEVICES,
                 opt.ROBOT_NODE,
                 opt.ROBOT_SIDE,
@@ -201,17 +201,17 @@ STACKS = {
         ),
         Stack(
             "arm_only",
-            "Arms and torso only; robot and devices are simulated unless external.",
+            "Arms and torso alone, with what they need simulated unless it is there.",
             (*_OPTIONAL_SLAVE, Member(ARM), *_if_simulated(Member(DUMMY_TRACKER))),
-            opt.stack_options(
+            opt.options(
                 opt.DEVICES, opt.ROBOT_NODE, opt.ROBOT_SIDE, opt.OPERATOR, auto_engage=True
             ),
         ),
         Stack(
             "hand_only",
-            "Robot hands only; robot and devices are simulated unless external.",
+            "Robot hands alone, with what they need simulated unless it is there.",
             (*_OPTIONAL_SLAVE, Member(HAND), *_if_simulated(Member(DUMMY_GLOVE))),
-            opt.stack_options(
+            opt.options(
                 opt.DEVICES, opt.ROBOT_NODE, opt.ROBOT_SIDE, opt.OPERATOR, auto_engage=True
             ),
         ),
@@ -223,7 +223,7 @@ def find_stack(name: str) -> Stack:
     """Return a stack by its name.
 
     Raises:
-        UnknownNameError: If the stack does not exist.
+        UnknownNameError: If there is none, with those that there are.
     """
     if name not in STACKS:
         raise UnknownNameError("stack", name, STACKS)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All options of all stacks."""
+"""Every option that a stack can have."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from teleop_system.stacks.options import Kind, Option, Target, Value
+from teleop_system.stacks.options import Option, Target, Value
 
 BRIDGE = ("mujoco_bridge",)
 SIMULATED_OPERATOR = ("dummy_tracker_pub", "dummy_glove_pub", "dummy_hmd_pub")
@@ -14,220 +14,304 @@ MODULES = ("arm", "hand", "locomotion", "camera")
 LOG_LEVELS = ("debug", "info", "warn", "error", "fatal")
 
 SIMULATED, EXTERNAL, MOCAP = "simulated", "external", "mocap"
-KINDS: dict[type, Kind] = {bool: "bool", int: "int", float: "float", str: "str", tuple: "list"}
 
 
-def _option(
-    name: str,
-    default: Value,
-    description: str,
-    *targets: Target,
-    kind: Kind | None = None,
-    choices: tuple[str, ...] = (),
-) -> Option:
-    """Return an option; its kind follows from the default unless that is empty."""
-    kind = kind or KINDS[type(default)]
-    return Option(name, default, description, kind, choices, targets)
+def _bridge(name: str) -> tuple[Target, ...]:
+    return (Target(name, BRIDGE),)
 
 
-def _for(
-    nodes: tuple[str, ...],
-    name: str,
-    default: Value,
-    description: str,
-    kind: Kind | None = None,
-    choices: tuple[str, ...] = (),
-) -> Option:
-    """Return an option that sets the parameter of the same name of some nodes."""
-    return _option(name, default, description, Target(name, nodes), kind=kind, choices=choices)
+def _operator(name: str) -> tuple[Target, ...]:
+    return (Target(name, SIMULATED_OPERATOR),)
 
 
-def _override(key: str, nodes: tuple[str, ...] = ()) -> Target:
-    return Target("overrides", nodes, override=key)
-
-
+# What every stack has.
 COMMON = (
-    _option(
+    Option(
         "robot",
         "",
-        "Robot of `teleop robots`, or the path of a model folder; the configured one if empty.",
-        Target("robot", BRIDGE),
-        _override("robot.name"),
+        "Robot of `teleop robots`, or the path of a model's folder; the configuration's if empty.",
+        targets=(Target("robot", BRIDGE), Target("overrides", override="robot.name")),
     ),
-    _for(
-        (),
+    Option(
         "topic_prefix",
         "",
         "First part of all topics and node names, so that several robots share one network.",
+        targets=(Target("topic_prefix"),),
     ),
-    _for((), "use_sim_time", False, "Use simulated time from /clock instead of wall time."),
-    _for((), "config_dir", "", "Folder of another configuration tree."),
-    _for((), "log_level", "info", "Least severe level in the nodes' logs.", choices=LOG_LEVELS),
+    Option(
+        "use_sim_time",
+        False,
+        "Whether nodes live on the simulation's time on /clock; the wall's otherwise.",
+        kind="bool",
+        targets=(Target("use_sim_time"),),
+    ),
+    Option(
+        "config_dir",
+        "",
+        "Folder of another configuration tree than the package's.",
+        targets=(Target("config_dir"),),
+    ),
+    Option(
+        "log_level",
+        "info",
+        "Least severe level that nodes log.",
+        choices=LOG_LEVELS,
+        targets=(Target("log_level"),),
+    ),
 )
-"""Options of every stack."""
 
-OVERRIDES = _for(
-    (),
+# Behind all others, because what the user says in so many words wins.
+OVERRIDES = Option(
     "overrides",
     (),
     "Changes to the configuration, key=value or group=option, separated by commas.",
+    kind="list",
+    targets=(Target("overrides"),),
 )
-"""Last of all options, because explicit changes of the user have priority."""
 
 ROBOT_SIDE = (
-    _for(
-        BRIDGE,
+    Option(
         "scene",
         "",
-        "Scene: a name of models/scenes, an MJCF file, or auto; the robot's own if empty.",
+        "Surroundings: a name of models/scenes, an MJCF file, or auto; the robot's own if empty.",
+        targets=_bridge("scene"),
     ),
-    _for(
-        BRIDGE,
+    Option(
         "pace",
         "real_time",
-        "Speed of the simulation; fast and stepped need use_sim_time.",
+        "How the simulation keeps time; fast and stepped need use_sim_time.",
         choices=("real_time", "fast", "stepped"),
+        targets=_bridge("pace"),
     ),
-    _for(BRIDGE, "physics_rate", 500.0, "Physics steps per second [Hz]."),
-    _for(BRIDGE, "publish_rate", 100.0, "Robot states per second [Hz]."),
-    _for(BRIDGE, "odom_rate", 50.0, "Odometry messages per second [Hz]."),
-    _for(
-        BRIDGE,
+    Option(
+        "physics_rate",
+        500.0,
+        "Steps of the physics per second [Hz].",
+        kind="float",
+        targets=_bridge("physics_rate"),
+    ),
+    Option(
+        "publish_rate",
+        100.0,
+        "Robot states per second [Hz].",
+        kind="float",
+        targets=_bridge("publish_rate"),
+    ),
+    Option(
+        "odom_rate",
+        50.0,
+        "Odometry messages per second [Hz].",
+        kind="float",
+        targets=_bridge("odom_rate"),
+    ),
+    Option(
         "publish_clock",
         True,
-        "Publish simulated time on /clock; of several robots only one may do so.",
+        "Whether simulated time is published on /clock; of several robots only one should.",
+        kind="bool",
+        targets=_bridge("publish_clock"),
     ),
-    _for(
-        BRIDGE,
+    Option(
         "control_mode",
         "position",
-        "How motors follow the output of the safety manager.",
+        "How joints are driven to where the safety manager sends them.",
         choices=("position", "velocity", "effort"),
+        targets=_bridge("control_mode"),
     ),
-    _for(BRIDGE, "camera", False, "Render and publish the robot's camera."),
-    _for(BRIDGE, "camera_name", "", "Camera of the model; the head camera if empty."),
-    _for(BRIDGE, "camera_fps", 15.0, "Camera frames per second [Hz]."),
-    _for(BRIDGE, "camera_width", 640, "Image width [px]."),
-    _for(BRIDGE, "camera_height", 480, "Image height [px]."),
-    _option("stream", False, "Stream the robot's camera; switches the camera on."),
-    _option(
+    Option(
+        "camera",
+        False,
+        "Whether the robot's camera is rendered and published.",
+        kind="bool",
+        targets=_bridge("camera"),
+    ),
+    Option(
+        "camera_name",
+        "",
+        "Camera of the model to publish; the head's if empty.",
+        targets=_bridge("camera_name"),
+    ),
+    Option(
+        "camera_fps",
+        15.0,
+        "Pictures per second [Hz].",
+        kind="float",
+        targets=_bridge("camera_fps"),
+    ),
+    Option(
+        "camera_width",
+        640,
+        "Columns of a picture [px].",
+        kind="int",
+        targets=_bridge("camera_width"),
+    ),
+    Option(
+        "camera_height",
+        480,
+        "Rows of a picture [px].",
+        kind="int",
+        targets=_bridge("camera_height"),
+    ),
+    Option(
+        "stream",
+        False,
+        "Whether what the robot sees is streamed; it switches the simulated robot's camera on.",
+        kind="bool",
+    ),
+    Option(
         "stream_host",
         "",
-        "Address of the stream server; other machines need a token; the configured one if empty.",
-        _override("streaming.host", STREAM),
+        "Address to stream from, with a token beyond this machine; the configuration's if empty.",
+        targets=(Target("overrides", STREAM, override="streaming.host"),),
     ),
-    _option(
+    Option(
         "stream_port",
         "",
-        "TCP port of the stream and of its web page; the configured one if empty.",
-        _override("streaming.port", STREAM),
+        "Its TCP port, which a browser opens, too; the configuration's if empty.",
         kind="int",
+        targets=(Target("overrides", STREAM, override="streaming.port"),),
     ),
-    _option(
+    Option(
         "stream_token_file",
         "",
-        "File with the token of the clients, unless TELEOP_STREAM_TOKEN holds it.",
-        _override("streaming.token_file", STREAM),
+        "File with what clients must know, unless TELEOP_STREAM_TOKEN holds it.",
+        targets=(Target("overrides", STREAM, override="streaming.token_file"),),
     ),
-    _for(BRIDGE, "viewer", False, "Show the simulation in a window."),
-    _for(BRIDGE, "auto_engage", False, "Engage as soon as the robot is ready."),
-    _for(BRIDGE, "self_test", True, "Move the robot a little before it is ready to engage."),
+    Option(
+        "viewer",
+        False,
+        "Whether a window shows the simulation.",
+        kind="bool",
+        targets=_bridge("viewer"),
+    ),
+    Option(
+        "auto_engage",
+        False,
+        "Whether the robot lets the operator take control as soon as it is ready.",
+        kind="bool",
+        targets=_bridge("auto_engage"),
+    ),
+    Option(
+        "self_test",
+        True,
+        "Whether the robot moves a little before an operator may take control.",
+        kind="bool",
+        targets=_bridge("self_test"),
+    ),
 )
 
-MODULE_CHOICE = _option(
-    "modules", MODULES, "Controllers to run, separated by commas.", choices=MODULES
+MODULE_CHOICE = Option(
+    "modules",
+    MODULES,
+    "Which controllers run, separated by commas.",
+    kind="list",
+    choices=MODULES,
 )
 
 OPERATOR = (
-    _option(
+    Option(
         "motion",
         "",
-        "Motion of the simulated operator; the configured one if empty.",
-        # A motion is a group of the configuration: it also sets amplitude and frequency.
-        _override("operator", SIMULATED_OPERATOR),
+        "How the simulated operator moves; the configuration's if empty.",
         choices=("", "human", "sinusoid"),
+        # A motion is a group of the configuration: it brings an amplitude and a frequency along.
+        targets=(Target("overrides", SIMULATED_OPERATOR, override="operator"),),
     ),
-    _for(
-        SIMULATED_OPERATOR,
+    Option(
         "amplitude",
         "",
-        "Largest displacement of the operator's hands [m]; that of the motion if empty.",
-        "float",
+        "Largest reach of the operator's hands [m]; the motion's own if empty.",
+        kind="float",
+        targets=_operator("amplitude"),
     ),
-    _for(
-        SIMULATED_OPERATOR,
+    Option(
         "frequency",
         "",
-        "Movements, or periods of the sine, per second [Hz]; that of the motion if empty.",
-        "float",
+        "Reaches, or periods of the sine, per second [Hz]; the motion's own if empty.",
+        kind="float",
+        targets=_operator("frequency"),
     ),
-    _for(
-        SIMULATED_OPERATOR,
+    Option(
         "seed",
         "",
-        "Seed of the simulated person, 0 or more; the configured one if empty.",
-        "int",
+        "Which person moves, 0 or more; the configuration's if empty.",
+        kind="int",
+        targets=_operator("seed"),
     ),
 )
 
-OPERATOR_CHOICE = _option(
+WHOSE_OPERATOR = Option(
     "operator",
     SIMULATED,
     "Who moves the robot: simulated, or mocap for a recording.",
-    # The group has settings of an operator that the controllers need as well.
-    _override("hardware"),
     choices=(SIMULATED, MOCAP),
+    # Settings of an operator, which the controllers have to know, too.
+    targets=(Target("overrides", override="hardware"),),
 )
 
-PLAYBACK = (
-    _for(
-        RECORDING,
+RECORDED = (
+    Option(
         "file",
         "",
-        "BVH file, or name of a motion of the package; the configured one if empty.",
+        "BVH recording to play, or one of our motions; empty for the one of the settings.",
+        targets=(Target("file", RECORDING),),
     ),
-    _for(RECORDING, "speed", 1.0, "Playback speed; 1 is real time."),
-    _for(RECORDING, "loop", False, "Repeat the recording."),
-    _for(
-        RECORDING,
+    Option(
+        "speed",
+        1.0,
+        "Speed of the replay; 1 is as recorded.",
+        kind="float",
+        targets=(Target("speed", RECORDING),),
+    ),
+    Option(
+        "loop",
+        False,
+        "Whether the recording begins again at its end.",
+        kind="bool",
+        targets=(Target("loop", RECORDING),),
+    ),
+    Option(
         "autostart",
         True,
-        "Start the playback automatically, else with /teleop/start_playback.",
+        "Whether the replay begins by itself; /teleop/start_playback does it otherwise.",
+        kind="bool",
+        targets=(Target("autostart", RECORDING),),
     ),
-    _for(
-        RECORDING,
+    Option(
         "record",
         "",
-        "File .npz for commands and measured motion, for a score by `teleop replay`.",
+        "File .npz for what was sent and what the robot did, for `teleop replay` to score.",
+        targets=(Target("record", RECORDING),),
     ),
 )
 
 REPLAY = (
-    _option(
+    Option(
         "hardware",
         MOCAP,
-        "Settings of a recorded operator, for the controllers.",
-        _override("hardware"),
+        "Settings of a recorded operator, which the controllers have to know, too.",
+        targets=(Target("overrides", override="hardware"),),
     ),
-    *PLAYBACK,
+    *RECORDED,
 )
 
-DEVICES = _option(
+# Whether a part is started here, or runs elsewhere: a vendor's driver, another machine.
+DEVICES = Option(
     "devices",
     SIMULATED,
-    "Source of the operator's motion: simulated, or external for drivers started elsewhere.",
+    "Who sends the operator's motion: simulated, or external for drivers started elsewhere.",
     choices=(SIMULATED, EXTERNAL),
 )
-ROBOT_NODE = _option(
+ROBOT_NODE = Option(
     "robot_node",
     SIMULATED,
-    "The robot: simulated, or external for a robot node started elsewhere.",
+    "Who is the robot: simulated, or external for a robot whose node is started elsewhere.",
     choices=(SIMULATED, EXTERNAL),
 )
 
 
-def stack_options(*groups: Option | Iterable[Option], **defaults: Value) -> dict[str, Option]:
-    """Return the options of a stack by name: common ones, groups and overrides, with defaults."""
+def options(*groups: Option | Iterable[Option], **defaults: Value) -> dict[str, Option]:
+    """Return the options of a stack by name: the common ones around the given, with defaults."""
     chosen: list[Option] = list(COMMON)
     for group in groups:
         chosen += [group] if isinstance(group, Option) else group

@@ -214,14 +214,28 @@ def test_a_frame_that_does_not_fit_together_is_refused(field: str, value: np.nda
         frame(**{field: value})
 
 
-def test_the_numbers_of_a_pose_are_those_of_its_fields_and_stay_so() -> None:
+def test_copies_of_a_pose_are_read_only() -> None:
     pose = Pose6D([1.0, 2.0, 3.0], [0.0, 0.6, 0.0, 0.8], 4.0)  # type: ignore[arg-type]
     copies = (pose, copy.deepcopy(pose), copy.copy(pose), pickle.loads(pickle.dumps(pose)))
-    for each in (*copies, dataclasses.replace(pose, valid=False)):
-        np.testing.assert_array_equal(each.numbers, [1.0, 2.0, 3.0, 0.0, 0.6, 0.0, 0.8, 4.0])
+    unchecked = Pose6D.unchecked(pose.position, pose.orientation, 4.0)
+    for each in (*copies, dataclasses.replace(pose, valid=False), unchecked):
+        np.testing.assert_array_equal(each.position, [1.0, 2.0, 3.0])
+        np.testing.assert_array_equal(each.orientation, [0.0, 0.6, 0.0, 0.8])
         assert each.timestamp == 4.0
-        for values in (each.numbers, each.position, each.orientation):
+        for values in (each.position, each.orientation):
             with pytest.raises(ValueError, match="read-only"):
                 values[0] = 9.0
     moved = pose.translated(np.array([1.0, 0.0, 0.0]), timestamp=5.0)
-    np.testing.assert_array_equal(moved.numbers[[0, 7]], [2.0, 5.0])
+    np.testing.assert_array_equal(moved.position, [2.0, 2.0, 3.0])
+    assert moved.timestamp == 5.0
+    assert unchecked.valid
+
+
+@pytest.mark.parametrize(
+    ("position", "not_finite"),
+    [([np.nan, 0.0, 0.0], True), ([0.0, 0.0], False), (["a"] * 3, False)],
+)
+def test_a_refused_value_says_whether_it_is_not_finite(position: object, not_finite: bool) -> None:
+    with pytest.raises(InvalidPoseError) as refused:
+        Pose6D(position, np.array([0.0, 0.0, 0.0, 1.0]))  # type: ignore[arg-type]
+    assert refused.value.not_finite is not_finite

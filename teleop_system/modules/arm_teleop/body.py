@@ -95,6 +95,7 @@ class Body:
         self.is_running = False
         self._is_known = False
         self._must_restart = False
+        self._period = 0.01  # Duration of the last tick in [s].
         self._before = self.positions  # A tick earlier.
         self._shape = (len(self.names),)
         self._way_back = np.zeros(len(self.names))
@@ -268,7 +269,8 @@ class Body:
         """
         if self._must_restart:
             self._must_restart = False
-            self._forget(self._step / period)
+            self._forget(self._step / self._period)
+        self._period = period
         if self._solve_rows is not None:
             positions, _, distance, angle = self._solve_rows(
                 targets.chains, targets.rows, self.positions, period

@@ -4,7 +4,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from teleop_system.modules.pose_gate import GateLimits
+from teleop_system.modules.gate import GateConfig
+from teleop_system.safety.config import RAMP_TIME
 from teleop_system.safety.staleness import LOOP, check_reaction
 from teleop_system.utils.validators import (
     require_choice,
@@ -16,9 +17,6 @@ from teleop_system.utils.workspace_box import WorkspaceBox
 
 MAPPINGS = ("relative", "absolute")
 HEADINGS = ("auto", "waist", "head", "room")
-
-SHORTEST_RAMP = 0.8
-"""Promised least duration of the ramp after engaging or resuming, in [s]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +94,9 @@ class ArmTeleopConfig:
     or, without one, the initial pose."""
     smoothing: SmoothingConfig = field(default_factory=SmoothingConfig)
     """Smoothing of the trackers."""
-    gate: GateLimits = field(default_factory=GateLimits)
+    gate: GateConfig = field(default_factory=GateConfig)
     """What a sample of a tracker has to meet."""
-    ramp_time: float = 0.8
+    ramp_time: float = RAMP_TIME
     """Shortest time in [s] to catch up with the operator after engaging or resuming."""
     catch_up_speed: float = 0.4
     """Largest speed in [m/s] of a hand that catches up; a long way takes longer."""
@@ -126,7 +124,7 @@ class ArmTeleopConfig:
         require_choice(self, "heading", HEADINGS)
         require_in_range(self, "reach", 0.1, 1.0)
         require_in_range(self, "lean", 0.0, 1.0, unit="m")
-        require_in_range(self, "ramp_time", SHORTEST_RAMP, 10.0, unit="s")
+        require_in_range(self, "ramp_time", RAMP_TIME, 10.0, unit="s")
         require_positive(self, "catch_up_speed", "catch_up_turn", "resync", "slack")
         require_positive(self, "max_residual", "stall_after")
         require_non_negative(self, "resume_distance", "resume_angle")

@@ -13,7 +13,14 @@ from teleop_system.interfaces.causes import Cause, Rule, Severity
 from teleop_system.modules.camera.config import CameraConfig
 from teleop_system.modules.camera.gaze import gaze_angles
 from teleop_system.modules.camera.neck_axis import NeckAxis
-from teleop_system.modules.pose_gate import PoseGate, Sample
+from teleop_system.modules.gate import (
+    USABLE,
+    PoseGate,
+    TickClock,
+    TickTime,
+    Verdict,
+    malformed_rule,
+)
 from teleop_system.safety.cause_log import CauseLog
 from teleop_system.utils.filters import OneEuroRotationFilter
 
@@ -46,6 +53,7 @@ class CameraController:
     def __init__(self, config: CameraConfig) -> None:
         self._config = config
         self._log = CauseLog()
+        self._clock = TickClock("head", config.stall_after)
         self._gate = PoseGate("head", config.gate)
         self._filter = OneEuroRotationFilter(
             config.min_cutoff, config.beta, config.derivative_cutoff
@@ -59,7 +67,7 @@ class CameraController:
         """Forget the past, and hold where the head is now, in [rad]."""
         self._pan.reset(pan)
         self._tilt.reset(tilt)
-        self._now = -math.inf
+        self._clock.reset()
         self._forget_input()
         self._center: tuple[float, float] | None = None
         self._side = 0.0
@@ -82,8 +90,10 @@ class CameraController:
             dt: Time since the last call in [s].
             engaged: False while the operator has not engaged the head.
         """
-        self._log.begin(now if math.isfinite(now) else max(self._now, 0.0))
-        is_timely = self._check_time(now, dt)
+        time = self._clock.begin(now, dt, self._log)
+        if time is TickTime.BACKWARDS:
+            self._forget_input()
+        is_timely = time is TickTime.REGULAR
         if not (math.isfinite(dt) and dt > 0.0):
             dt = 1.0 / self._config.rate
         is_seen = is_timely and self._see(self._as_pose(head, now), now)
@@ -97,7 +107,8 @@ class CameraController:
             self._is_following = False
             for axis in self._axes:
                 axis.hold(dt)
-        stamp = self._gate.pose.timestamp if self._is_following and self._gate.pose else self._now
+        sample = self._gate.sample
+        stamp = sample.timestamp if self._is_following and sample else self._clock.now
         return PanTiltOutput(
             self._pan.position,
             self._tilt.position,
@@ -105,46 +116,26 @@ class CameraController:
             stamp if math.isfinite(stamp) else 0.0,
         )
 
-    def _check_time(self, now: float, dt: float) -> bool:
-        """Tell whether time has gone on as it should, and log why not."""
-        last, self._now = self._now, now if math.isfinite(now) else self._now
-        if not (math.isfinite(now) and math.isfinite(dt)):
-            self._log.add(Rule.NON_FINITE, "clock", 0.0, 0.0, Severity.HOLD)
-        elif now <= last or dt <= 0.0:
-            self._log.add(Rule.TIME_ORDER, "clock", min(now - last, dt), 0.0, Severity.HOLD)
-            if now < last:
-                self._forget_input()
-        elif dt > self._config.stall_after:
-            self._log.add(Rule.OVERRUN, "head", dt, self._config.stall_after, Severity.HOLD)
-        else:
-            return True
-        return False
-
     def _as_pose(self, head: Pose6D | ArrayLike | None, now: float) -> Pose6D | None:
         if head is None or isinstance(head, Pose6D):
             return head
         try:
             return Pose6D(np.zeros(3), np.asarray(head, dtype=np.float64), now)
-        except InvalidPoseError:
-            is_whole = np.shape(head) == (4,)
-            rule = Rule.NON_FINITE if is_whole else Rule.WRONG_SHAPE
+        except InvalidPoseError as error:
+            rule = malformed_rule(error)
             self._log.add(rule, "head", float(np.size(head)), 4.0, Severity.HOLD)
             return None
 
     def _see(self, pose: Pose6D | None, now: float) -> bool:
-        """Take in a new sample; tell whether there is one young enough to follow."""
-        last = self._gate.pose
-        sample = self._gate.check(pose, now, self._log)
-        if sample is Sample.JUMPED:
+        """Filter a new sample; return whether there is a usable one."""
+        last = self._gate.sample
+        verdict = self._gate.check(pose, now, self._log)
+        if verdict is Verdict.JUMPED:
             self._filter.reset()
-            return False
-        if sample is Sample.FRESH and self._gate.pose is not None:
-            elapsed = self._gate.pose.timestamp - last.timestamp if last is not None else 0.0
-            self._filter.update(self._gate.pose.orientation, elapsed)
-        # A few lost samples are bridged by the last good one, as long as it is fresh.
-        return self._filter.value is not None and (
-            self._gate.age(now) <= self._config.gate.stale_after
-        )
+        elif verdict is Verdict.NEW and self._gate.sample is not None:
+            elapsed = self._gate.sample.timestamp - last.timestamp if last is not None else 0.0
+            self._filter.update(self._gate.sample.orientation, elapsed)
+        return verdict in USABLE
 
     def _forget_input(self) -> None:
         self._gate.reset()

@@ -2,24 +2,17 @@
 """Parameters of the camera controller."""
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from teleop_system.exceptions import ConfigError
-from teleop_system.modules.pose_gate import GateLimits
-from teleop_system.safety.staleness import HEAD_SAMPLE, LOOP, check_reaction
+from teleop_system.modules.gate import HEAD_GATE, GateConfig
+from teleop_system.safety.config import RAMP_TIME
+from teleop_system.safety.staleness import LOOP, check_reaction
 from teleop_system.utils.validators import require_in_range, require_positive
 
 if TYPE_CHECKING:
     from teleop_system.robots import RobotDescription
-
-SHORTEST_RAMP = 0.8
-"""Promised least duration of the ramp after engaging, resuming or centring, in [s]."""
-
-
-def _gate() -> GateLimits:
-    # A tick of 30 Hz has to fit between the last fresh sample's end and the promised reaction.
-    return GateLimits(stale_after=HEAD_SAMPLE.timeout, turn=0.3, turn_speed=20.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +21,7 @@ class CameraConfig:
 
     rate: float = 30.0
     """Control frequency in [Hz]."""
-    gate: GateLimits = field(default_factory=_gate)
+    gate: GateConfig = HEAD_GATE
     """What a sample of the head has to meet."""
     pan_lower: float = -1.57
     """Furthest to the right in [rad]."""
@@ -80,7 +73,7 @@ class CameraConfig:
         )
         require_in_range(self, "lead", 0.0, 1.0)
         require_in_range(self, "rate", 20.0, 1000.0, unit="Hz")
-        require_in_range(self, "ramp_time", SHORTEST_RAMP, 10.0, unit="s")
+        require_in_range(self, "ramp_time", RAMP_TIME, 10.0, unit="s")
         check_reaction("gate.stale_after", self.gate.stale_after, self.rate)
 
     def within(self, robot: "RobotDescription") -> "CameraConfig":

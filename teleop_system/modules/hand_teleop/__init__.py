@@ -16,7 +16,6 @@ from teleop_system.modules.hand_teleop.hand_controller import (
     HandOutput,
     HandPairController,
 )
-from teleop_system.modules.hand_teleop.hand_gate import hand_state_from_angles
 from teleop_system.modules.hand_teleop.retargeting import (
     AngleRetargeter,
     FingertipRetargeter,
@@ -34,5 +33,4 @@ __all__ = [
     "HandPairController",
     "HandTeleopConfig",
     "IRetargeter",
-    "hand_state_from_angles",
 ]

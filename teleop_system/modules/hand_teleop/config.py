@@ -7,7 +7,9 @@ from typing import Literal
 
 from teleop_system.exceptions import ConfigError
 from teleop_system.interfaces.master_device import HAND_JOINT_COUNT
-from teleop_system.safety.staleness import SAMPLE, check_reaction
+from teleop_system.modules.gate import GateConfig
+from teleop_system.safety.config import RAMP_TIME
+from teleop_system.safety.staleness import FUTURE_TOLERANCE, SAMPLE, check_reaction
 from teleop_system.utils.validators import (
     require_in_range,
     require_non_negative,
@@ -139,9 +141,9 @@ class HandTeleopConfig:
     """Registered name of the retargeter for a DG-5F: "angles" or "fingertips"."""
     stale_after: float = SAMPLE.timeout
     """Age of the newest sample beyond which the hand holds, in [s]; with one tick at most 0.1."""
-    future_tolerance: float = 0.02
+    future_tolerance: float = FUTURE_TOLERANCE
     """How far ahead of the clock a time stamp may lie in [s]."""
-    ramp_time: float = 0.8
+    ramp_time: float = RAMP_TIME
     """Duration of the blend from hold to following after engaging or a hold in [s]."""
     engage_step: float = 0.002
     """Largest first step after engaging in [rad]."""
@@ -173,8 +175,8 @@ class HandTeleopConfig:
         require_positive(self, "stale_after")
         check_reaction("stale_after", self.stale_after, self.rate)
         require_non_negative(self, "future_tolerance")
-        if not self.ramp_time >= 0.8:
-            raise ConfigError(f"ramp_time must be at least 0.8 s, got {self.ramp_time}")
+        if not self.ramp_time >= RAMP_TIME:
+            raise ConfigError(f"ramp_time must be at least {RAMP_TIME} s, got {self.ramp_time}")
         require_in_range(self, "engage_step", 1e-6, 0.002, unit="rad")
         require_in_range(self, "engage_step_linear", 1e-6, 0.001, unit="m")
         require_in_range(self, "max_speed", 1e-3, math.pi, unit="rad/s")
@@ -182,3 +184,8 @@ class HandTeleopConfig:
         require_non_negative(self, "smoothing_beta")
         require_in_range(self, "min_gap", -0.005, 0.003, unit="m")
         require_in_range(self, "min_thumb_gap", -0.005, 0.003, unit="m")
+
+    @property
+    def gate(self) -> GateConfig:
+        """Limits that a sample of the operator's hand has to meet."""
+        return GateConfig(stale_after=self.stale_after, ahead=self.future_tolerance)

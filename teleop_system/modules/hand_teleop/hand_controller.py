@@ -14,12 +14,11 @@ import numpy as np
 from teleop_system.exceptions import InvalidHandStateError
 from teleop_system.interfaces.causes import Cause, Rule, Severity
 from teleop_system.interfaces.master_device import FINGER_COUNT, HAND_SIDES, HandJointState
+from teleop_system.modules.gate import USABLE, HandGate, Verdict
 from teleop_system.modules.hand_teleop.config import HandTeleopConfig
 from teleop_system.modules.hand_teleop.dg5f import Array
-from teleop_system.modules.hand_teleop.hand_gate import HandGate
 from teleop_system.modules.hand_teleop.hand_kinds import create_kind
 from teleop_system.modules.hand_teleop.retargeting import FingertipBatch
-from teleop_system.modules.pose_gate import FRESH, Sample
 from teleop_system.robots.description import Hand
 from teleop_system.safety.cause_log import CauseLog
 from teleop_system.utils._arrays import Component
@@ -63,7 +62,7 @@ class HandController:
         self._name = f"{side} hand"
         self._kind = create_kind(side, self._config, hand)
         limits = self._config
-        self._gate = HandGate(side, stale_after=limits.stale_after, ahead=limits.future_tolerance)
+        self._gate = HandGate(side, limits.gate)
         self._filter = OneEuroFilter(limits.smoothing_cutoff, limits.smoothing_beta)
         self._log = CauseLog()
         self._now: float | None = None
@@ -134,15 +133,16 @@ class HandController:
         self._follows = False
         if not timely:
             return None
-        sample = self._gate.check(state, now, self._log)
+        was_fresh = self._gate.is_fresh(now)
+        verdict = self._gate.check(state, now, self._log)
         if not engaged:
             self._log.add(Rule.NOT_ENGAGED, self._name, 0.0, 1.0, Severity.HOLD)
             return None
-        self._follows = sample is FRESH or sample is Sample.WAITING
-        if sample is not FRESH:
+        self._follows = verdict in USABLE
+        if verdict is not Verdict.NEW:
             return None
-        if not self._gate.is_continued:
-            self._stop_following()  # It comes after a hold: begin with the ramp again.
+        if not was_fresh:
+            self._stop_following()  # The hand has held; it begins with the ramp again.
         return state
 
     def advance(self, fresh: HandJointState | None, target: Component | None) -> HandOutput:
@@ -176,6 +176,8 @@ class HandController:
         self._now = now
         if last is not None and now <= last:
             self._log.add(Rule.TIME_ORDER, self._name, now - last, 0.0, Severity.HOLD)
+            if now < last:
+                self._gate.reset()  # The clock was set back: earlier stamps mean nothing.
             return 0.0
         elapsed = dt if last is None else min(dt, now - last)
         if elapsed > limit:

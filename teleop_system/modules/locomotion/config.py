@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from teleop_system.exceptions import ConfigError
-from teleop_system.modules.pose_gate import GateLimits
+from teleop_system.modules.gate import GateConfig
+from teleop_system.safety.config import RAMP_TIME
 from teleop_system.safety.staleness import LOOP, STANDSTILL_TIME, check_reaction
 from teleop_system.utils.validators import (
     require_choice,
@@ -87,7 +88,7 @@ class LocomotionConfig:
     """Control frequency in [Hz]."""
     gait: GaitConfig = field(default_factory=GaitConfig)
     """What counts as which gait."""
-    gate: GateLimits = field(default_factory=GateLimits)
+    gate: GateConfig = field(default_factory=GateConfig)
     """What a tracker's sample has to meet."""
     with_waist: bool = True
     """Whether the waist tells of walking as well; not where it is told as the body sees it."""
@@ -129,7 +130,7 @@ class LocomotionConfig:
     """Jerk in [m/s^3] of a stop that cannot wait."""
     angular_braking_jerk: float = 80.0
     """Angular jerk in [rad/s^3] of a stop that cannot wait."""
-    ramp_time: float = 0.8
+    ramp_time: float = RAMP_TIME
     """Time in [s] over which wishes grow to full size after engaging or recovering."""
     stall_after: float = LOOP.timeout
     """Step time in [s] past which the loop has stalled, and the base stops first."""

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 
 from teleop_system.interfaces import Pose6D, VelocityCommand
 from teleop_system.interfaces.causes import Cause, Rule, Severity
+from teleop_system.modules.gate import USABLE, PoseGate, TickClock, TickTime, exchange_distance
+from teleop_system.modules.gate.swap_detector import LEAP
 from teleop_system.modules.locomotion.base_slew import BaseSlew
 from teleop_system.modules.locomotion.config import LocomotionConfig
 from teleop_system.modules.locomotion.gait_detector import GaitDetector, GaitEstimate
-from teleop_system.modules.pose_gate import PoseGate, Sample
 from teleop_system.safety.cause_log import CauseLog
 
 SMALLEST_STANCE = -0.08
 """Left foot this far to the right of the right one, in [m], means that they are exchanged."""
-LARGEST_EXCHANGE = 0.1
-"""Feet that go further than this in [m] to each other's place in one tick are exchanged."""
 
 
 @dataclass(slots=True)  # One is made in every tick, and to freeze it takes longer.
@@ -45,9 +44,11 @@ class LocomotionController:
         self._config = config
         self._is_holonomic = config.drive == "holonomic"
         self._log = CauseLog()
-        self._left = PoseGate("left_foot", config.gate)
-        self._right = PoseGate("right_foot", config.gate)
-        self._waist = PoseGate("waist", config.gate, Severity.INFO)
+        self._clock = TickClock("base", config.stall_after)
+        # A lost foot stops the base at once: no sample is bridged.
+        self._left = PoseGate("left_foot", config.gate, bridges_losses=False)
+        self._right = PoseGate("right_foot", config.gate, bridges_losses=False)
+        self._waist = PoseGate("waist", config.gate, Severity.INFO, bridges_losses=False)
         self._slew = _slew(config)
         self.reset()
 
@@ -56,7 +57,7 @@ class LocomotionController:
         self._slew.reset()
         self._detector = GaitDetector(self._config.gait)
         self._forget_inputs()
-        self._now = -math.inf
+        self._clock.reset()
         self._is_braking = False
         self._ramp = 0.0
 
@@ -80,8 +81,10 @@ class LocomotionController:
             dt: Time since the last call in [s].
             engaged: False while the operator has not engaged the base.
         """
-        self._log.begin(now if math.isfinite(now) else max(self._now, 0.0))
-        is_timely = self._check_time(now, dt)
+        time = self._clock.begin(now, dt, self._log)
+        if time is TickTime.BACKWARDS:
+            self._forget_inputs()
+        is_timely = time is TickTime.REGULAR
         if not (math.isfinite(dt) and dt > 0.0):
             dt = 1.0 / self._config.rate  # A broken clock must not keep the base from braking.
         is_seen = is_timely and self._detect(left_foot, right_foot, waist, now)
@@ -99,21 +102,6 @@ class LocomotionController:
             self._slew.follow(self._wishes(dt), dt)
         return LocomotionOutput(self._command(), self._log.causes, self._detector.estimate)
 
-    def _check_time(self, now: float, dt: float) -> bool:
-        """Tell whether time has gone on as it should, and log why not."""
-        last, self._now = self._now, now if math.isfinite(now) else self._now
-        if not (math.isfinite(now) and math.isfinite(dt)):
-            self._log.add(Rule.NON_FINITE, "clock", 0.0, 0.0, Severity.HOLD)
-        elif now <= last or dt <= 0.0:
-            self._log.add(Rule.TIME_ORDER, "clock", min(now - last, dt), 0.0, Severity.HOLD)
-            if now < last:
-                self._forget_inputs()  # Their stamps belong to a time that is yet to come.
-        elif dt > self._config.stall_after:
-            self._log.add(Rule.OVERRUN, "base", dt, self._config.stall_after, Severity.HOLD)
-        else:
-            return True
-        return False
-
     def _forget_inputs(self) -> None:
         for gate in (self._left, self._right, self._waist):
             gate.reset()
@@ -123,29 +111,30 @@ class LocomotionController:
         self, left: Pose6D | None, right: Pose6D | None, waist: Pose6D | None, now: float
     ) -> bool:
         """Let the detector see the newest poses; tell whether both feet can be believed."""
-        # Every gate is asked, so that every cause is told and every gap noticed.
-        before = self._left.pose, self._right.pose
+        # Every gate is checked, so that every cause is reported and every gap noticed.
+        before = self._left.sample, self._right.sample
         feet = [
-            self._left.check(left, now, self._log) in _USABLE,
-            self._right.check(right, now, self._log) in _USABLE,
+            self._left.check(left, now, self._log) in USABLE,
+            self._right.check(right, now, self._log) in USABLE,
         ]
         asked = self._config.with_waist and waist is not None
-        with_waist = asked and self._waist.check(waist, now, self._log) in _USABLE
+        with_waist = asked and self._waist.check(waist, now, self._log) in USABLE
         if not all(feet):
             return False
-        assert self._left.pose is not None
-        assert self._right.pose is not None
-        body = self._waist.pose if with_waist else None
-        stance = self._detector.update(self._left.pose, self._right.pose, body).stance
+        assert self._left.sample is not None
+        assert self._right.sample is not None
+        body = self._waist.sample if with_waist else None
+        stance = self._detector.update(self._left.sample, self._right.sample, body).stance
         if self._config.check_sides and stance < SMALLEST_STANCE:
             self._log.add(Rule.SWAPPED, "feet", stance, SMALLEST_STANCE, Severity.HOLD)
             return False
         if before[0] is None or before[1] is None:
             return True
-        jump = _exchange((before[0], before[1]), (self._left.pose, self._right.pose))
-        if jump > LARGEST_EXCHANGE:
-            self._log.add(Rule.SWAPPED, "feet", jump, LARGEST_EXCHANGE, Severity.HOLD)
-        return jump <= LARGEST_EXCHANGE
+        after = (self._left.sample, self._right.sample)
+        exchanged = exchange_distance((before[0], before[1]), after)
+        if exchanged:
+            self._log.add(Rule.SWAPPED, "feet", exchanged, LEAP, Severity.HOLD)
+        return not exchanged
 
     def _wishes(self, dt: float) -> list[float]:
         """Return the wished speed of every axis of the base, within its limits."""
@@ -178,29 +167,14 @@ class LocomotionController:
 
     def _command(self) -> VelocityCommand:
         forward, turn, *lateral = self._slew.speeds
-        stamp = self._now
-        if not self._is_braking and self._left.pose is not None and self._right.pose is not None:
-            stamp = min(self._left.pose.timestamp, self._right.pose.timestamp)
+        stamp = self._clock.now
+        left_foot, right_foot = self._left.sample, self._right.sample
+        if not self._is_braking and left_foot is not None and right_foot is not None:
+            stamp = min(left_foot.timestamp, right_foot.timestamp)
         if not math.isfinite(stamp):
             stamp = 0.0
         # Zeros come without a sign.
         return VelocityCommand(forward + 0.0, sum(lateral, 0.0), turn + 0.0, stamp)
-
-
-_USABLE = (Sample.FRESH, Sample.WAITING)
-
-
-def _exchange(old: tuple[Pose6D, Pose6D], new: tuple[Pose6D, Pose6D]) -> float:
-    """Return how far both feet jumped to where the other one was in [m]; 0 where they did not."""
-    if math.dist(old[0].position.tolist(), new[0].position.tolist()) <= LARGEST_EXCHANGE:
-        return 0.0  # As nearly always: the left one stayed.
-    before = [pose.position.tolist() for pose in old]
-    now = [pose.position.tolist() for pose in new]
-    stayed = min(map(math.dist, before, now))
-    if stayed <= LARGEST_EXCHANGE:
-        return 0.0
-    crossed = max(map(math.dist, before, now[::-1]))
-    return stayed if 2.0 * crossed < stayed else 0.0
 
 
 def _slew(config: LocomotionConfig) -> BaseSlew:

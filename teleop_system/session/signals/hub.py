@@ -4,6 +4,7 @@
 import abc
 import inspect
 import logging
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -20,7 +21,8 @@ from teleop_system.exceptions import (
     suggestion,
 )
 from teleop_system.interfaces import IHandInput, IMasterTracker, IReplayDevice
-from teleop_system.interfaces.causes import Cause, Rule, Severity
+from teleop_system.interfaces.causes import Cause, Severity
+from teleop_system.modules.gate import malformed_rule
 from teleop_system.safety.cause_log import CauseLog
 from teleop_system.session.signals.plan import SignalPlan
 
@@ -122,9 +124,7 @@ class SignalHub(ISignalSource):
             try:
                 samples[name] = reader()
             except InvalidValueError as error:
-                # The value objects refuse what is no number at all, wherever it was made.
-                rule = Rule.NON_FINITE if "finite" in str(error) else Rule.WRONG_SHAPE
-                self._log.add(rule, name, float("nan"), 0.0, Severity.HOLD)
+                self._log.add(malformed_rule(error), name, math.nan, 0.0, Severity.HOLD)
                 samples[name] = None
         for derivation in self._plan.derived:
             values = [samples.get(name) for name in derivation.requires]

@@ -12,7 +12,7 @@ from teleop_system.modules.arm_teleop import (
     SmoothingConfig,
     WorkspaceBox,
 )
-from teleop_system.modules.pose_gate import GateLimits
+from teleop_system.modules.gate import GateConfig
 from teleop_system.utils.config_loader import load_config
 
 DEFAULTS = Path(__file__).parents[3] / "config" / "teleop" / "arm.yaml"
@@ -30,7 +30,7 @@ def test_the_yaml_defaults_are_those_of_the_dataclass() -> None:
 
 def test_the_yaml_names_every_field() -> None:
     text = DEFAULTS.read_text()
-    for schema in (ArmTeleopConfig, LimbConfig, SmoothingConfig, GateLimits):
+    for schema in (ArmTeleopConfig, LimbConfig, SmoothingConfig, GateConfig):
         assert [name for name in schema.__dataclass_fields__ if f"{name}:" not in text] == []
 
 
@@ -51,7 +51,7 @@ def test_a_limb_is_known_by_its_name_before_its_kind() -> None:
         ({"ramp_time": 0.5}, "ramp_time"),
         ({"reach": 1.2}, "reach"),
         ({"resync": 0.0}, "resync"),
-        ({"gate": GateLimits(stale_after=0.095)}, "stale_after"),
+        ({"gate": GateConfig(stale_after=0.095)}, "stale_after"),
     ],
 )
 def test_a_value_that_breaks_a_promise_is_refused_by_name(

@@ -2,8 +2,10 @@
 """What the arms do where something is in their way: joints that fall behind, the robot itself."""
 
 import numpy as np
+import pytest
 
 from teleop_system.interfaces.causes import Rule
+from teleop_system.modules.arm_teleop import ArmTeleopConfig, LimbConfig, WorkspaceBox
 from tests.modules.arm_teleop.rig import Rig, rules
 
 SETTLE = 150
@@ -34,3 +36,30 @@ def test_a_hand_that_cannot_get_there_says_so_and_comes_back() -> None:
         output = rig.rest(right=inside * max(1.0 - k / 200, 0.0))
     assert Rule.UNREACHABLE not in rules(output, "right_arm")
     assert output.error_position < 0.005
+
+
+def test_targets_stay_in_the_workspace_and_within_reach_with_a_cause() -> None:
+    box = WorkspaceBox((0.2, -0.5, 0.8), (0.5, 0.5, 1.2))
+    rig = Rig(ArmTeleopConfig(limbs={"arm": LimbConfig(workspace=box)}))
+    rig.rest(SETTLE)
+    output = rig.glide(100, right=(0.3, 0.0, 0.0))
+    assert output.targets["right_arm"].position[0] == pytest.approx(0.5)
+    assert Rule.WORKSPACE in rules(output, "right_arm")
+    rig = Rig(ArmTeleopConfig(limbs={"arm": LimbConfig(scale=2.5)}))
+    rig.rest(SETTLE)
+    output = rig.glide(100, right=(0.5, 0.0, 0.0))
+    assert Rule.UNREACHABLE in rules(output, "right_arm")
+
+
+@pytest.mark.parametrize("lost", [(), ("waist",), ("waist", "left")])
+def test_a_limb_follows_alike_whatever_the_others_do(lost: tuple[str, ...]) -> None:
+    rig, other = Rig(), Rig()
+    for k in range(SETTLE + 100):
+        offset = (0.001 * max(k - SETTLE, 0), 0.0, 0.0)
+        output = rig.tick(rig.poses(right=offset))
+        poses = other.poses(right=offset)
+        worn = {role: p for role, p in poses.items() if not role.value.startswith(lost)}
+        expected = other.tick(worn if lost else poses)
+    np.testing.assert_allclose(
+        output.targets["right_arm"].position, expected.targets["right_arm"].position, atol=1e-12
+    )

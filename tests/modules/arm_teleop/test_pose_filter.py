@@ -7,9 +7,9 @@ import pytest
 
 from teleop_system.modules.arm_teleop.config import SmoothingConfig
 from teleop_system.modules.arm_teleop.limbs.pose_filter import PoseFilter
-from teleop_system.modules.arm_teleop.spatial import IDENTITY
 from teleop_system.simulators.simulated_tracker import SimulatedTracker
 from teleop_system.utils.filters import OneEuroFilter, OneEuroRotationFilter
+from teleop_system.utils.poses import IDENTITY
 from teleop_system.utils.transforms import (
     quat_conjugate,
     quat_distance,
@@ -29,7 +29,7 @@ def smoothed(config: SmoothingConfig, positions: Array, turns: Array) -> tuple[A
     made = PoseFilter(config)
     results = []
     for position, turn in zip(positions.tolist(), turns.tolist(), strict=True):
-        made.follow(tuple(position), tuple(turn), DT, 0.0)
+        made.update((tuple(position), tuple(turn)), DT)
         results.append(made.predict(0.0))
     return np.array([p for p, _ in results]), np.array([q for _, q in results])
 
@@ -125,7 +125,7 @@ def test_steady_motion_is_foreseen() -> None:
     for k in range(300):
         turned = multiply(quat_exp([0.0, 0.0, 0.5 * k * DT]), tilted)
         x, y, z, w = turned.tolist()
-        made.follow((0.3 * k * DT, 0.0, 0.0), (x, y, z, w), DT, 0.0)
+        made.update(((0.3 * k * DT, 0.0, 0.0), (x, y, z, w)), DT)
     position, turn = made.predict(0.01)
     now = 299 * DT + 0.05 * -math.expm1(-0.2)
     assert position[0] == pytest.approx(0.3 * now, abs=1e-6)
@@ -135,17 +135,17 @@ def test_steady_motion_is_foreseen() -> None:
 def test_without_samples_motion_runs_out() -> None:
     made = PoseFilter(SmoothingConfig())
     for k in range(100):
-        made.follow((0.5 * k * DT, 0.0, 0.0), IDENTITY, DT, 0.0)
-    places = [made.predict(0.01 * k)[0][0] for k in range(60)]
-    steps = np.diff(places)
+        made.update(((0.5 * k * DT, 0.0, 0.0), IDENTITY), DT)
+    xs = [made.predict(0.01 * k)[0][0] for k in range(60)]
+    steps = np.diff(xs)
     assert (steps > 0.0).all() and (np.diff(steps) < 0.0).all()
-    assert places[-1] - places[0] < 0.5 * 0.05
-    left, _ = made.left(0.1)
+    assert xs[-1] - xs[0] < 0.5 * 0.05
+    left, _ = made.remaining(0.1)
     assert made.predict(math.inf)[0][0] - made.predict(0.1)[0][0] == pytest.approx(left)
 
 
 def test_a_repeated_stamp_changes_nothing() -> None:
     made = PoseFilter(SmoothingConfig())
-    made.follow((0.0, 0.0, 0.0), IDENTITY, 0.0, 0.0)
-    made.follow((1.0, 0.0, 0.0), IDENTITY, 0.0, 0.0)
+    made.update(((0.0, 0.0, 0.0), IDENTITY), 0.0)
+    made.update(((1.0, 0.0, 0.0), IDENTITY), 0.0)
     assert made.predict(0.0) == ((0.0, 0.0, 0.0), IDENTITY)

@@ -6,7 +6,7 @@ import pytest
 
 from teleop_system.exceptions import ConfigError
 from teleop_system.modules.camera.config import CameraConfig
-from teleop_system.modules.pose_gate import GateLimits
+from teleop_system.modules.gate import GateConfig
 from teleop_system.robots.description import Head, JointLimits, RobotDescription
 from teleop_system.utils.config_loader import load_config
 
@@ -32,7 +32,7 @@ def test_the_yaml_defaults_are_those_of_the_dataclass() -> None:
 
 def test_the_yaml_names_every_field() -> None:
     text = DEFAULTS.read_text()
-    for schema in (CameraConfig, GateLimits):
+    for schema in (CameraConfig, GateConfig):
         assert [name for name in schema.__dataclass_fields__ if f"{name}:" not in text] == []
 
 
@@ -56,7 +56,7 @@ def test_a_robot_without_a_neck_is_refused(head: Head | None) -> None:
         ({"jerk": 0.0}, "jerk"),
         ({"ramp_time": 0.2}, "ramp_time"),
         ({"lead": 1.5}, "lead"),
-        ({"gate": GateLimits(stale_after=0.09)}, "stale_after"),
+        ({"gate": GateConfig(stale_after=0.09)}, "stale_after"),
     ],
 )
 def test_a_value_that_breaks_a_promise_is_refused_by_name(

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from teleop_system.exceptions import ConfigError
+from teleop_system.modules.gate import GateConfig
 from teleop_system.modules.locomotion.config import GaitConfig, LocomotionConfig
-from teleop_system.modules.pose_gate import GateLimits
 from teleop_system.robots.description import Base
 from teleop_system.utils.config_loader import load_config
 
@@ -24,7 +24,7 @@ def test_the_yaml_defaults_are_those_of_the_dataclass() -> None:
 
 def test_the_yaml_names_every_field() -> None:
     text = DEFAULTS.read_text()
-    for schema in (LocomotionConfig, GaitConfig, GateLimits):
+    for schema in (LocomotionConfig, GaitConfig, GateConfig):
         assert [name for name in schema.__dataclass_fields__ if f"{name}:" not in text] == []
 
 
@@ -42,7 +42,7 @@ def test_a_full_stop_takes_at_most_350_ms() -> None:
         ({"rate": 5.0}, "rate"),
         ({"braking_acceleration": 0.314}, "braking_acceleration"),
         ({"max_angular": 3.0}, "angular_braking"),
-        ({"gate": GateLimits(stale_after=0.2)}, "stale_after"),
+        ({"gate": GateConfig(stale_after=0.2)}, "stale_after"),
     ],
 )
 def test_a_value_that_breaks_a_promise_is_refused_by_name(

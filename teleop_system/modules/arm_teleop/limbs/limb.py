@@ -1,55 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One arm, or the torso, that follows one tracker: takes it up, follows, holds, takes it up again.
+"""One arm, or the torso, that follows one tracker.
 
-Whatever the reason, a limb begins to follow where its end effector is, and closes the distance to
-where the operator wants it along a ramp that starts and ends at rest. It stops by letting the last
-motion run out, and is not taken up again before it rests.
+A limb always begins to follow at the present pose of its end effector, and catches up with the
+operator on a ramp that starts and ends at rest. It stops by letting its last motion run out, and
+may begin again once it rests.
 """
 
 import enum
 from math import inf
 
-import numpy as np
-from numpy.typing import NDArray
-
 from teleop_system.interfaces import Pose6D, TrackerRole
 from teleop_system.interfaces.causes import Rule
 from teleop_system.modules.arm_teleop.body import Body
-from teleop_system.modules.arm_teleop.config import ArmTeleopConfig, LimbConfig
-from teleop_system.modules.arm_teleop.limbs import limb_kernels as kernels
+from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
+from teleop_system.modules.arm_teleop.limbs.catch_up import CatchUp
 from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping
 from teleop_system.modules.arm_teleop.limbs.pose_filter import PoseFilter
 from teleop_system.modules.arm_teleop.limbs.reach_limit import ReachLimit
-from teleop_system.modules.arm_teleop.limbs.tracker_gate import Samples, TrackerGate
-from teleop_system.modules.arm_teleop.spatial import (
-    ORIGIN,
-    Placement,
-    angle_between,
-    as_placement,
-    blend,
-    distance,
-)
-from teleop_system.modules.pose_gate import FRESH, Sample
+from teleop_system.modules.arm_teleop.limbs.tool_targets import ToolTargets
+from teleop_system.modules.gate import USABLE, PoseGate, Verdict
+from teleop_system.modules.gate.sample_gate import NEW
 from teleop_system.robots.description import Chain
 from teleop_system.safety.cause_log import CauseLog
+from teleop_system.utils.poses import ORIGIN, PoseTuple, angle_between, distance, normalized
 
-Array = NDArray[np.float64]
-
-PEAK_SPEED = 1.875
-"""Largest speed along the ramp, over its mean speed."""
 RESTING = (5e-4, 1e-3)
-"""A limb with less than this to go in [m] and [rad] rests."""
+"""A limb rests if its remaining motion is smaller than this in [m] and [rad]."""
 CLOSE = (0.03, 0.15)
-"""An end effector within this distance in [m] and [rad] of its target keeps up with it."""
+"""An end effector keeps up with its target within this distance in [m] and [rad]."""
 
 
 class LimbState(enum.Enum):
     """What a limb does."""
 
     IDLE = "idle"
-    """It is not engaged, and keeps its place."""
+    """It is not engaged, and keeps its pose."""
     HOLDING = "holding"
-    """It is engaged, but something keeps it from following; it keeps its place."""
+    """It is engaged, but something keeps it from following; it keeps its pose."""
     RAMPING = "ramping"
     """It follows, and is still catching up."""
     FOLLOWING = "following"
@@ -57,26 +44,25 @@ class LimbState(enum.Enum):
 
 
 class Limb:
-    """The way of one tracker's samples to the target of one end effector.
+    """Turns the samples of one tracker into the target of one end effector.
 
     Args:
-        chain: What follows.
+        chain: The chain that follows.
         role: The tracker that it follows.
         config: Parameters of all limbs.
-        body: What it belongs to.
-        row: Its numbers, a row of the table that `limb_kernels` works on for all limbs at once.
-        slot: Where its newest sample is kept; see `TrackerGate`.
+        body: The arms and the torso it belongs to.
+        targets: Targets of all chains.
 
     Attributes:
         name: Name of the chain.
-        role: The tracker it follows.
+        role: The tracker that it follows.
         config: Scales and workspace.
+        gate: Checks the tracker's samples.
+        verdict: Result of that check in this tick; None if there was none.
         state: What it does.
         is_following: Whether the operator moves it.
-        is_aimed: Whether it has a target.
-        sample: What to make of its tracker since it was last looked at closely; None for nothing.
-        before: The sample that had passed before that.
-        gate: What judges its tracker's samples.
+        has_target: Whether its end effector has a target.
+        stamp: Time of measurement of the sample that it follows in [s].
     """
 
     def __init__(
@@ -85,71 +71,48 @@ class Limb:
         role: TrackerRole,
         config: ArmTeleopConfig,
         body: Body,
-        row: Array,
-        slot: tuple[Samples, int],
+        targets: ToolTargets,
     ) -> None:
         self.name = chain.name
         self.role = role
-        self.config: LimbConfig = config.limb(chain.name, chain.kind)
+        self.config = config.limb(chain.name, chain.kind)
         self._common = config
+        self._body = body
+        self._targets = targets
         reach = body.kinematics.reach(chain.name)
-        self._place = body.place
         self._limit = ReachLimit(
-            chain.name, self.config, reach, share=config.reach, lean=config.lean, aim=body.aim
+            chain.name, self.config, reach, share=config.reach, lean=config.lean
         )
-        self._aims = body.aims
-        self._row = row
-        self._target = row[kernels.TARGET : kernels.FILTER]
-        row[kernels.REACH : kernels.CARRIER] = self._limit.terms
-        self.gate = TrackerGate(role.value, config.gate, row, slot)
-        self._filter = PoseFilter(config.smoothing, row[kernels.FILTER : kernels.MAPPING])
-        self.sample: Sample | None = None
-        self.before: Pose6D | None = None
+        self.gate = PoseGate(role.value, config.gate)
+        self._filter = PoseFilter(config.smoothing)
+        self._catch_up = CatchUp(config)
         self.reset()
 
     def reset(self) -> None:
         """Forget everything."""
         self.state = LimbState.IDLE
         self.is_following = False
-        self.is_aimed = False
-        self._aims.pop(self.name, None)
         self._mapping: LimbMapping | None = None
-        self._start = self._lost_at = ORIGIN
-        self._ramp, self._ramp_rate = 0.0, 0.0
-        self._catches_up = 0.0
-        self._can_resume = self._is_coasting = False
-        self._age = inf
-        self._row[kernels.FOLLOWED] = 0.0
+        self._lost_at = ORIGIN
+        self._can_resume = False
+        self._age, self.stamp = inf, 0.0
+        self.stop()
         self.forget_samples()
 
     def forget_samples(self) -> None:
-        """Forget every sample, for their stamps mean nothing any more."""
+        """Forget every sample: after the clock was set back, stamps mean nothing."""
         self.gate.reset()
-        self.before, self.sample = None, None
+        self.verdict: Verdict | None = None
 
     @property
-    def carrier(self) -> str | None:
-        """The chain that carries it."""
-        return self._limit.carrier
+    def target(self) -> PoseTuple | None:
+        """Target of the end effector in the base frame; None if it has none."""
+        return self._targets[self.name] if self.has_target else None
 
     @property
-    def stamp(self) -> float:
-        """Time in [s] at which the sample that it follows was measured."""
-        return float(self._row[kernels.FOLLOWED])
-
-    @property
-    def target(self) -> Placement | None:
-        """Pose of the end effector to aim for in the base frame; None before it is taken up."""
-        return as_placement(self._target) if self.is_aimed else None
-
-    @property
-    def _age(self) -> float:
-        """How long ago in [s] the sample that it follows was measured."""
-        return float(self._row[kernels.AGE])
-
-    @_age.setter
-    def _age(self, age: float) -> None:
-        self._row[kernels.AGE] = age
+    def is_usable(self) -> bool:
+        """Whether the tracker has a usable sample in this tick."""
+        return self.verdict in USABLE
 
     @property
     def is_resting(self) -> bool:
@@ -157,36 +120,35 @@ class Limb:
         return not (self.is_following or self._is_coasting)
 
     @property
-    def motion_left(self) -> tuple[float, float]:
-        """How far its last motion has still to run, and how far it may to be resting, in [m]."""
-        way, turn = self._filter.left(self._age)
-        return (way, RESTING[0]) if way >= RESTING[0] else (turn, RESTING[1])
+    def remaining_motion(self) -> tuple[float, float]:
+        """The motion that is left, and how much may be left at rest, in [m] or [rad]."""
+        moving, turning = self._filter.remaining(self._age)
+        return (moving, RESTING[0]) if moving >= RESTING[0] else (turning, RESTING[1])
 
-    def see(self, pose: Pose6D | None, now: float, log: CauseLog) -> None:
-        """Judge the tracker's newest sample, for `follow()` or `take_up()` to use."""
-        self.before = self.gate.pose
-        self.sample = self.gate.check(pose, now, log)
+    def check(self, pose: Pose6D | None, now: float, log: CauseLog) -> None:
+        """Check the tracker's newest sample, for `engage()` or `follow()` to use."""
+        self.verdict = self.gate.check(pose, now, log)
 
-    def ignore(self) -> None:
-        """Make nothing of the tracker in this tick."""
-        self.before, self.sample = self.gate.pose, None
-        self.gate.leaps = False
+    def skip(self) -> None:
+        """Use no sample in this tick."""
+        self.verdict = None
 
-    def take_up(
-        self, tool: Placement, heading: float, calibrated: LimbMapping | None, log: CauseLog
+    def engage(
+        self, tool: PoseTuple, heading: float, calibrated: LimbMapping | None, log: CauseLog
     ) -> None:
-        """Begin to follow the newest sample from where the end effector is.
+        """Begin to follow the newest sample from the present pose of the end effector.
 
         Args:
-            tool: Pose of the end effector in the base frame.
-            heading: Direction in [rad] that is ahead for the operator.
-            calibrated: The mapping to use, where there is a calibration.
+            tool: That pose in the base frame.
+            heading: Direction in [rad] that the operator faces.
+            calibrated: The mapping of a calibration, if there is one.
             log: Takes what limits the target.
         """
-        common, gate = self._common, self.gate
+        sample = self.gate.sample
+        assert sample is not None
+        self.stamp, tracker = sample.timestamp, unit_pose(sample)
         self._filter.reset()
-        tracker = self._filter.follow(gate.position, gate.orientation, 0.0, 0.0)
-        self._row[kernels.FOLLOWED] = gate.stamp
+        self._filter.update(tracker, 0.0)
         if calibrated is not None:
             self._mapping = calibrated
         elif self._mapping is None or not (self._can_resume and self._is_near(tracker)):
@@ -197,15 +159,8 @@ class Limb:
                 scale=self.config.scale,
                 rotation_scale=self.config.rotation_scale,
             )
-        self._row[kernels.MAPPING : kernels.REACH] = self._mapping.terms
-        wished = self._limit.apply(self._mapping.apply(tracker), log)
-        way, turn = distance(tool[0], wished[0]), angle_between(tool[1], wished[1])
-        slowest = max(way / common.catch_up_speed, turn / common.catch_up_turn)
-        self._ramp_rate = 1.0 / max(common.ramp_time, PEAK_SPEED * slowest)
-        self._ramp = 0.0
-        self._catches_up = max(way, turn)
-        self._start = tool
-        self._head_for(tool)
+        self._catch_up.begin(tool, self._mapped(tracker, log))
+        self._aim_at(tool)
         self._age = 0.0
         self._is_coasting = False
         self.state = LimbState.RAMPING
@@ -213,84 +168,77 @@ class Limb:
 
     def follow(self, now: float, step: float, log: CauseLog) -> None:
         """Move the target as the operator moves, for a tick of `step` [s]."""
-        if self.sample is FRESH:
-            gate = self.gate
-            last, stamp = self.stamp, gate.stamp
-            self._row[kernels.FOLLOWED] = stamp
-            self._age = age = now - stamp
-            tracker = self._filter.follow(gate.position, gate.orientation, stamp - last, age)
-        else:
-            self._age = now - self.stamp
-            tracker = self._filter.predict(self._age)
-        if self._ramp < 1.0:
-            self._ramp += step * self._ramp_rate
-            if self._ramp >= 1.0:
-                self.state = LimbState.FOLLOWING
-            elif self._catches_up > RESTING[1]:
-                log.add(Rule.ENGAGE_JUMP, self.name, self._catches_up, RESTING[1])
-        self._aim(tracker, log)
-
-    def report_limits(self, log: CauseLog) -> None:
-        """Log what limits the target that `limb_kernels.follow_all` has moved."""
-        outside, away = self._row[kernels.EXCESS : kernels.FOLLOWS].tolist()
-        self._limit.report(outside, away, log)
+        sample = self.gate.sample
+        if self.verdict is NEW and sample is not None:
+            self._filter.update(unit_pose(sample), sample.timestamp - self.stamp)
+            self.stamp = sample.timestamp
+        self._age = now - self.stamp
+        self._catch_up.advance(step)
+        if self._catch_up.is_over:
+            self.state = LimbState.FOLLOWING
+        elif self._catch_up.distance > RESTING[1]:
+            log.add(Rule.ENGAGE_JUMP, self.name, self._catch_up.distance, RESTING[1])
+        self._aim(log)
 
     def hold(self, step: float, log: CauseLog, *, engaged: bool) -> None:
-        """Let the last motion run out, and keep the end effector where it ends."""
+        """Let the last motion run out, and keep the end effector at the pose where it ends."""
         if self.is_following:
             self.is_following = False
             self._can_resume = True
             self._lost_at = self._filter.predict(self._age)
-            # One that was far behind its target must not go on to catch up with it.
+            # A limb that was far behind its target must not continue towards it.
             self._is_coasting = self._is_close()
             if not self._is_coasting:
-                self._head_for(self._place(self.name))
+                self._aim_at(self._body.place(self.name))
         self._can_resume = self._can_resume and engaged
         self.state = LimbState.HOLDING if engaged else LimbState.IDLE
         if self._is_coasting:
-            way, turn = self._filter.left(self._age)
-            if way < RESTING[0] and turn < RESTING[1]:
+            moving, turning = self._filter.remaining(self._age)
+            if moving < RESTING[0] and turning < RESTING[1]:
                 self._is_coasting = False
-                self._head_for(self._place(self.name))
+                self._aim_at(self._body.place(self.name))
             else:
                 self._age += step
-                self._aim(self._filter.predict(self._age), log)
+                self._aim(log)
 
     def stop(self) -> None:
-        """Forget the target, for the joints stop by themselves; the mapping may be resumed."""
-        self.is_aimed = False
-        self._aims.pop(self.name, None)
+        """Forget the target, as the joints stop by themselves; the mapping may be resumed."""
+        self.has_target = False
+        self._targets.discard(self.name)
         self._is_coasting = False
 
     def release(self) -> None:
-        """Forget the target and what led to it; the next `take_up()` begins anew."""
+        """Forget the target and the mapping; the next `engage()` closes the clutch anew."""
         self.stop()
         self._mapping = None
 
-    def _aim(self, tracker: Placement, log: CauseLog) -> None:
-        """Aim for where a pose of the tracker leads."""
-        assert self._mapping is not None
-        wished = self._limit.apply(self._mapping.apply(tracker), log)
-        if self._ramp < 1.0:
-            wished = blend(self._start, wished, _minimum_jerk(self._ramp))
-        self._head_for(wished)
+    def _aim(self, log: CauseLog) -> None:
+        """Set the target for the predicted pose of the tracker."""
+        target = self._mapped(self._filter.predict(self._age), log)
+        self._aim_at(self._catch_up.blend(target))
 
-    def _head_for(self, target: Placement) -> None:
-        self._target[:] = (*target[0], *target[1])
-        self.is_aimed = True
-        self._aims[self.name] = self._target
+    def _mapped(self, tracker: PoseTuple, log: CauseLog) -> PoseTuple:
+        """Return the target within reach for a pose of the tracker."""
+        assert self._mapping is not None
+        carrier = self._limit.carrier
+        carried_by = self._targets[carrier] if carrier is not None else ORIGIN
+        return self._limit.apply(self._mapping.apply(tracker), carried_by, log)
+
+    def _aim_at(self, target: PoseTuple) -> None:
+        self._targets[self.name] = target
+        self.has_target = True
 
     def _is_close(self) -> bool:
-        """Tell whether the end effector is about where it should be."""
-        tool, target = self._place(self.name), self.target
+        """Return whether the end effector keeps up with its target."""
+        tool, target = self._body.place(self.name), self.target
         return (
             target is not None
             and distance(tool[0], target[0]) <= CLOSE[0]
             and angle_between(tool[1], target[1]) <= CLOSE[1]
         )
 
-    def _is_near(self, tracker: Placement) -> bool:
-        """Tell whether the tracker is about where it was lost."""
+    def _is_near(self, tracker: PoseTuple) -> bool:
+        """Return whether the tracker is near the pose where it was lost."""
         common, lost = self._common, self._lost_at
         return (
             distance(tracker[0], lost[0]) <= common.resume_distance
@@ -298,6 +246,8 @@ class Limb:
         )
 
 
-def _minimum_jerk(share: float) -> float:
-    """Return the smoothest way from 0 to 1, at rest at both ends."""
-    return share * share * share * (10.0 - share * (15.0 - 6.0 * share))
+def unit_pose(pose: Pose6D) -> PoseTuple:
+    """Return a pose as plain floats, its quaternion of unit length."""
+    x, y, z = pose.position.tolist()
+    a, b, c, d = pose.orientation.tolist()
+    return (x, y, z), normalized((a, b, c, d))

@@ -1,56 +1,75 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From where a tracker is to where an end effector should be."""
+"""Maps poses of a tracker to poses of an end effector."""
 
 from math import cos, sin
 
-import numpy as np
-from numpy.typing import NDArray
-
-from teleop_system.modules.arm_teleop.limbs import limb_kernels as kernels
-from teleop_system.modules.arm_teleop.spatial import Placement, conjugate, multiply
+from teleop_system.utils.poses import PoseTuple
+from teleop_system.utils.quaternion_kernels import conjugate, multiply, scaled_rotation
 
 
 class LimbMapping:
-    """Motion of a tracker from one pose, as motion of an end effector from another.
+    """Maps motion of a tracker from its anchor to motion of an end effector from its own.
 
-    Relative and absolute mapping differ only in where these poses come from: from the moment at
-    which the clutch closed, or from a calibration. Turns are about the same axes as the tracker's,
-    seen from where the operator was heading.
+    Relative and absolute mapping differ only in the anchors: the poses at the moment the clutch
+    closed, or those of a calibration. Rotations are about the same axes as the tracker's, seen
+    from the operator's heading.
 
     Args:
-        tracker: The tracker's pose from which motion counts, in the room.
-        tool: The end effector's pose that belongs to it, in the base frame.
+        tracker: Anchor of the tracker in the room.
+        tool: Anchor of the end effector in the base frame.
         heading: Direction in the room in [rad] that is ahead for the robot.
-        scale: Way of the end effector per way of the tracker.
-        rotation_scale: Turn of the end effector per turn of the tracker.
-
-    Attributes:
-        terms: The same as numbers; see `limb_kernels`.
+        scale: Distance of the end effector per distance of the tracker.
+        rotation_scale: Rotation of the end effector per rotation of the tracker.
     """
 
-    __slots__ = ("terms",)
+    __slots__ = (
+        "_anchor",
+        "_cosine",
+        "_half_cosine",
+        "_half_sine",
+        "_rotation_scale",
+        "_scale",
+        "_sine",
+        "_tool_position",
+        "_tool_rotation",
+    )
 
     def __init__(
         self,
-        tracker: Placement,
-        tool: Placement,
+        tracker: PoseTuple,
+        tool: PoseTuple,
         heading: float,
         *,
         scale: float = 1.0,
         rotation_scale: float = 1.0,
     ) -> None:
-        s, c = sin(0.5 * heading), cos(0.5 * heading)
-        position, anchor = tracker
-        # The turn t of the tracker is seen as Y t Y⁻¹, with Y the turn by -heading, and the last
-        # two factors before the tool's orientation never change.
-        after = multiply((0.0, 0.0, s, c), tool[1])
+        self._anchor = tracker
+        self._tool_position = tool[0]
+        self._half_sine, self._half_cosine = sin(0.5 * heading), cos(0.5 * heading)
+        self._sine, self._cosine = scale * sin(heading), scale * cos(heading)
+        self._scale, self._rotation_scale = scale, rotation_scale
+        # A rotation r of the tracker is seen as Y r Y⁻¹, with Y the rotation by -heading. Its last
+        # factors, in front of the tool's orientation, never change.
+        rotation = multiply((0.0, 0.0, self._half_sine, self._half_cosine), tool[1])
         if rotation_scale == 1.0:
-            after = multiply(conjugate(anchor), after)
-        # Half the turn for quaternions, the whole of it, scaled, for vectors.
-        yaw = (s, c, scale * sin(heading), scale * cos(heading), scale)
-        numbers = (*position, *anchor, *tool[0], *after, *yaw, rotation_scale)
-        self.terms: NDArray[np.float64] = np.array(numbers)
+            rotation = multiply(conjugate(tracker[1]), rotation)
+        self._tool_rotation = rotation
 
-    def apply(self, tracker: Placement) -> Placement:
+    def apply(self, tracker: PoseTuple) -> PoseTuple:
         """Return the end effector's pose for a pose of the tracker."""
-        return kernels.mapped(self.terms, *tracker)
+        (px, py, pz), rotation = tracker
+        (ax, ay, az), anchor = self._anchor
+        if self._rotation_scale != 1.0:
+            rotation = scaled_rotation(multiply(rotation, conjugate(anchor)), self._rotation_scale)
+        s, c = self._half_sine, self._half_cosine
+        x, y, z, w = rotation
+        seen = (c * x + s * y, c * y - s * x, c * z - s * w, c * w + s * z)
+        dx, dy, dz = px - ax, py - ay, pz - az
+        tx, ty, tz = self._tool_position
+        sine, cosine = self._sine, self._cosine
+        position = (
+            tx + cosine * dx + sine * dy,
+            ty + cosine * dy - sine * dx,
+            tz + self._scale * dz,
+        )
+        return position, multiply(seen, self._tool_rotation)

@@ -1,70 +1,80 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps the target of a limb where the limb can go."""
+"""Keeps the target of a limb within reach."""
 
-from collections.abc import Callable
-from math import inf
-
-import numpy as np
-from numpy.typing import NDArray
+from math import dist
 
 from teleop_system.interfaces.causes import Rule
 from teleop_system.modules.arm_teleop.chain_kinematics import Reach
 from teleop_system.modules.arm_teleop.config import LimbConfig
-from teleop_system.modules.arm_teleop.limbs import limb_kernels as kernels
-from teleop_system.modules.arm_teleop.spatial import ORIGIN, Placement
 from teleop_system.safety.cause_log import CauseLog
+from teleop_system.utils.poses import PoseTuple
+from teleop_system.utils.quaternion_kernels import Vector, rotate
 
 
 class ReachLimit:
-    """Pulls targets into a limb's workspace and onto the sphere that it reaches.
+    """Moves targets to the nearest point of a limb's workspace and of the sphere it reaches.
 
-    Both take the nearest point, which moves no faster than the target does. The sphere is where
-    the operator wants what carries the limb, not where that is: a torso that leans after a hand
-    would take the hand's own limit along, and never come to an end.
+    The nearest point never moves faster than the target. The sphere is carried by the target of
+    the chain that carries the limb, not by its present pose: a torso that leans after a hand
+    would otherwise move the hand's own limit, and never stop.
 
     Args:
-        name: The limb, as causes should call it.
+        name: The limb, as causes name it.
         config: With its workspace.
-        reach: The sphere; None where nobody knows it.
+        reach: The sphere; None if it is unknown.
         share: Part of the sphere's radius to stay within.
-        lean: How far what carries the limb may be taken along in [m].
-        aim: Tells where a chain should be in the base frame.
+        lean: How far the carrying chain may lean after the limb in [m].
 
     Attributes:
-        terms: Workspace and sphere as numbers; see `limb_kernels`.
         carrier: The chain that carries the sphere, or None.
     """
 
     def __init__(
-        self,
-        name: str,
-        config: LimbConfig,
-        reach: Reach | None,
-        *,
-        share: float,
-        lean: float,
-        aim: Callable[[str], Placement],
+        self, name: str, config: LimbConfig, reach: Reach | None, *, share: float, lean: float
     ) -> None:
         self._name = name
-        box = config.workspace
-        lower, upper = (box.lower, box.upper) if box is not None else ((-inf,) * 3, (inf,) * 3)
-        centre, radius, self.carrier = (0.0, 0.0, 0.0), inf, None
+        self._workspace = config.workspace
+        self._centre: Vector | None = None
+        self._radius = 0.0
+        self.carrier: str | None = None
         if reach is not None:
-            centre, self.carrier = reach.centre, reach.carrier
-            radius = share * reach.radius + (lean if reach.carrier is not None else 0.0)
-        self.terms: NDArray[np.float64] = np.array([*lower, *upper, *centre, radius])
-        self._aim = aim
+            self._centre, self.carrier = reach.centre, reach.carrier
+            self._radius = share * reach.radius + (lean if reach.carrier is not None else 0.0)
 
-    def apply(self, target: Placement, log: CauseLog) -> Placement:
-        """Return the nearest target within the limits, and log where it is another."""
-        carrier = ORIGIN if self.carrier is None else self._aim(self.carrier)
-        position, outside, away = kernels.limited(self.terms, carrier, target[0])
-        self.report(outside, away, log)
-        return position, target[1]
+    def apply(self, target: PoseTuple, carrier: PoseTuple, log: CauseLog) -> PoseTuple:
+        """Return the nearest target within the limits; log which of them changed it.
 
-    def report(self, outside: float, away: float, log: CauseLog) -> None:
-        """Log what limits a target, as `limb_kernels.limited` tells it."""
-        if outside != 0.0:
-            log.add(Rule.WORKSPACE, self._name, outside, 0.0)
-        if away != 0.0:
-            log.add(Rule.UNREACHABLE, self._name, away, float(self.terms[-1]))
+        Args:
+            target: The requested target in the base frame.
+            carrier: Target of the carrying chain; the origin without one.
+            log: Takes the causes.
+        """
+        position, orientation = target
+        return self._in_sphere(self._in_workspace(position, log), carrier, log), orientation
+
+    def _in_workspace(self, position: Vector, log: CauseLog) -> Vector:
+        if self._workspace is None:
+            return position
+        (x, y, z), lower, upper = position, self._workspace.lower, self._workspace.upper
+        inside = (
+            min(max(x, lower[0]), upper[0]),
+            min(max(y, lower[1]), upper[1]),
+            min(max(z, lower[2]), upper[2]),
+        )
+        if inside != position:
+            log.add(Rule.WORKSPACE, self._name, dist(inside, position), 0.0)
+        return inside
+
+    def _in_sphere(self, position: Vector, carrier: PoseTuple, log: CauseLog) -> Vector:
+        if self._centre is None:
+            return position
+        (bx, by, bz), rotation = carrier
+        cx, cy, cz = rotate(rotation, self._centre)
+        cx, cy, cz = bx + cx, by + cy, bz + cz
+        distance = dist(position, (cx, cy, cz))
+        if distance <= self._radius:
+            return position
+        log.add(Rule.UNREACHABLE, self._name, distance, self._radius)
+        k = self._radius / distance
+        x, y, z = position
+        return cx + k * (x - cx), cy + k * (y - cy), cz + k * (z - cz)

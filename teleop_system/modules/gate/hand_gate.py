@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gate of a glove or a hand tracker."""
+
+import math
+
+import numpy as np
+from typing_extensions import override
+
+from teleop_system.interfaces.causes import Rule
+from teleop_system.interfaces.master_device import HandJointState
+from teleop_system.modules.gate.config import GateConfig
+from teleop_system.modules.gate.sample_gate import SampleGate
+from teleop_system.safety.cause_log import CauseLog
+
+LARGEST_ANGLE = math.pi
+"""Largest angle of a human finger joint in [rad], with a wide margin."""
+LARGEST_REACH = 0.4
+"""Largest distance of a finger tip from the wrist in [m], with a wide margin."""
+
+
+class HandGate(SampleGate[HandJointState]):
+    """Checks the finger states of one hand: the right side, and what a human hand can do.
+
+    Args:
+        side: The hand, "left" or "right".
+        config: Limits of a usable sample.
+    """
+
+    def __init__(self, side: str, config: GateConfig) -> None:
+        super().__init__(f"{side} hand", config)
+        self._side = side
+
+    @override
+    def _is_plausible(self, sample: HandJointState, log: CauseLog) -> bool:
+        if sample.side != self._side:
+            log.add(Rule.SWAPPED, self._name, 1.0, 0.0, self._severity)
+            return False
+        # Floats: NumPy takes longer for so few numbers.
+        angles = sample.joint_angles.tolist()
+        angle = max(max(angles), -min(angles))
+        if angle > LARGEST_ANGLE:
+            log.add(Rule.POSITION, self._name, angle, LARGEST_ANGLE, self._severity)
+            return False
+        if sample.finger_tip_positions is None:
+            return True
+        reach = max(math.hypot(*tip) for tip in sample.finger_tip_positions.tolist())
+        if reach > LARGEST_REACH:
+            log.add(Rule.INPUT_JUMP, self._name, reach, LARGEST_REACH, self._severity)
+            return False
+        return True
+
+    @override
+    def _are_equal(self, sample: HandJointState, other: HandJointState) -> bool:
+        return np.array_equal(sample.joint_angles, other.joint_angles)
