@@ -20,13 +20,16 @@ from teleop_system.safety.staleness import CAMERA
 from teleop_system.utils.logger import ThrottledLogger
 from teleop_system.utils.ros2_helpers import QoSPreset, get_qos_profile, is_ros_available
 from teleop_system.utils.ros2_spinning import open_node
+from teleop_system.utils.transforms import (
+    camera_to_optical_quaternion,
+    euler_to_quat,
+    quat_to_matrix,
+)
 
 logger = logging.getLogger(__name__)
 
 PLAUSIBLE_AGE = 10.0
 """A stamp older than this in [s] is from another clock."""
-OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
-"""Rotation of an optical frame (x right, y down, z forward) that looks along x, z up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +218,9 @@ class RGBDTopicCamera(BufferedCamera):
             self._warn("size", f"depth {depth.shape} is not aligned with colour {(height, width)}")
             return
         pose = np.eye(4)
-        pose[:3, :3] = _neck_rotation(*self.get_orientation()) @ OPTICAL
+        pan, tilt = self.get_orientation()
+        neck = euler_to_quat(0.0, tilt, pan)
+        pose[:3, :3] = quat_to_matrix(camera_to_optical_quaternion(neck))
         when, self._arrived = self._monotonic(stamp), time.monotonic()
         self.put_frame(RGBDFrame(rgb, depth, self._matrix, pose, when, width=width, height=height))
 
@@ -228,16 +233,6 @@ class RGBDTopicCamera(BufferedCamera):
 
     def _warn(self, key: str, error: object) -> None:
         self._log.warning(key, f"{self._name}: ignored a message: {error}", now=time.monotonic())
-
-
-def _neck_rotation(pan: float, tilt: float) -> NDArray[np.float64]:
-    """Return the rotation by `pan` to the left and then by `tilt` down, in [rad]."""
-    c, s = math.cos(pan), math.sin(pan)
-    panning = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-    c, s = math.cos(tilt), math.sin(tilt)
-    tilting = np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
-    both: NDArray[np.float64] = panning @ tilting
-    return both
 
 
 def _seconds(message: Any) -> float:

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """All signals: the kind of device that measures each, and how to derive it from others."""
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-
-import numpy as np
 
 from teleop_system.interfaces import HandJointState, Pose6D, TrackerRole
 from teleop_system.interfaces.master_device import HAND_SIDES
 from teleop_system.simulators.human.hand_model import finger_tips
+from teleop_system.utils.transforms import euler_to_quat, quat_to_euler
 
 OperatorSample = Pose6D | HandJointState
 """Value of a signal: the pose of a body part, or the state of a hand."""
@@ -70,11 +68,10 @@ def _signals() -> Mapping[str, Signal]:
 
 def _waist_from_head(head: Pose6D) -> Pose6D:
     """Return the waist of a person who stands upright."""
-    x, y, z, w = head.orientation.tolist()
-    half = 0.5 * math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    yaw = quat_to_euler(head.orientation)[2]
     return Pose6D(
         head.position - (0.0, 0.0, WAIST_BELOW_HEAD),
-        np.array([0.0, 0.0, math.sin(half), math.cos(half)]),
+        euler_to_quat(0.0, 0.0, yaw),
         head.timestamp,
         head.valid,
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base goes where the operator's feet go: gait detection and base velocity."""
+"""Locomotion module: gait detection, and base velocity from the operator's gait."""
 
 from teleop_system.modules.locomotion.config import GaitConfig, LocomotionConfig
 from teleop_system.modules.locomotion.gait_detector import GaitDetector, GaitEstimate, GaitState

@@ -1,111 +1,114 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Walking and turning: how far a body, rather than one of its limbs, has moved in the room.
+"""Measures walking and turning: displacement and rotation of the operator's body in the room.
 
-A foot that kicks, hips that sway and a tracker that slips all move alone. The body counts as
-moved by as much as most of its trackers agree on: the median of both feet and the waist, axis by
-axis. Without a waist tracker a witness that never moves takes its place, so that both feet have
-to agree and the more hesitant one decides. How fast a body goes that is known to move is better
-told by the mean, which does not halt between the steps.
+A foot that kicks, hips that sway and a tracker that slips move alone. The body's motion is the
+median over both feet and the waist, per axis. Without a waist tracker a third value of zero takes
+its part, so both feet must agree and the smaller motion counts. The rate of a body that is known
+to move is taken from the mean instead, which does not drop between steps.
 """
 
 import math
 from collections import deque
 
-from teleop_system.modules.locomotion.foot_motion import Place, yaw_between
+from teleop_system.modules.locomotion.foot_motion import yaw_between
+from teleop_system.utils.poses import PoseTuple
 
 Motion = tuple[float, float, float]
-"""Displacement along x and y of the room in [m], and turn about its z axis in [rad]."""
+"""Displacement along x and y of the room in [m], and rotation about its z axis in [rad]."""
 
 STILL: Motion = (0.0, 0.0, 0.0)
 
 
 class BodyMotion:
-    """Displacement of a body from an anchor, and its rate over a window of time.
+    """Displacement of a body from an anchor, and its rate over a time window.
 
     Args:
-        window: Time in [s] over which the rate is taken.
-        trusts: Whether two trackers need not agree, and the body is half-way between them.
+        window: Time in [s] over which the rate is measured.
+        uses_mean: Whether two trackers need not agree and the body is half-way between them.
     """
 
-    def __init__(self, window: float, *, trusts: bool = False) -> None:
+    def __init__(self, window: float, *, uses_mean: bool = False) -> None:
         self._window = window
-        self._trusts = trusts
-        self._witnesses: dict[str, _Witness] = {}
-        # Where to count from, until somebody moves: of a body at rest that is all there is.
-        self._anchored: dict[str, Place] = {}
+        self._uses_mean = uses_mean
+        self._trackers: dict[str, _TrackerMotion] = {}
+        # Trackers are created from the anchor at the first motion, since a body at rest sets a
+        # new anchor with every sample.
+        self._new_anchor: dict[str, PoseTuple] = {}
         self._history: deque[tuple[float, Motion]] = deque()
         self.displacement = STILL
-        """What most trackers agree on since the anchor was set."""
+        """Median displacement since the anchor was set."""
 
-    def anchor(self, places: dict[str, Place]) -> None:
-        """Count from these places on."""
-        self._anchored = places
+    def anchor(self, poses: dict[str, PoseTuple]) -> None:
+        """Count displacement from these poses on."""
+        self._new_anchor = poses
         self._history.clear()
         self.displacement = STILL
 
-    def update(self, places: dict[str, Place], now: float) -> None:
-        """Take new places of trackers by name, measured by time `now` [s]."""
-        if self._anchored:
-            self._witnesses = {name: _Witness(place) for name, place in self._anchored.items()}
-            self._anchored = {}
-        if places.keys() != self._witnesses.keys():
-            self._adopt(places)
-        motions = [self._witnesses[name].update(place) for name, place in places.items()]
+    def update(self, poses: dict[str, PoseTuple], now: float) -> None:
+        """Add new poses of trackers by name, measured by time `now` [s]."""
+        if self._new_anchor:
+            self._trackers = {
+                name: _TrackerMotion(pose) for name, pose in self._new_anchor.items()
+            }
+            self._new_anchor = {}
+        if poses.keys() != self._trackers.keys():
+            self._change_trackers(poses)
+        motions = [self._trackers[name].update(pose) for name, pose in poses.items()]
         count = len(motions)
-        xs, ys, turns = zip(*motions, strict=True)
-        mean = sum(xs) / count, sum(ys) / count, sum(turns) / count
+        xs, ys, yaws = zip(*motions, strict=True)
+        mean = sum(xs) / count, sum(ys) / count, sum(yaws) / count
         self._history.append((now, mean))
         if count < 3:
-            x, y, turn = mean if self._trusts else STILL
-            xs, ys, turns = (*xs, x), (*ys, y), (*turns, turn)
-        self.displacement = sorted(xs)[1], sorted(ys)[1], sorted(turns)[1]
+            x, y, yaw = mean if self._uses_mean else STILL
+            xs, ys, yaws = (*xs, x), (*ys, y), (*yaws, yaw)
+        self.displacement = sorted(xs)[1], sorted(ys)[1], sorted(yaws)[1]
         while self._history[0][0] < now - self._window:
             self._history.popleft()
 
     @property
     def rate(self) -> Motion:
-        """Rate of the mean in [m/s, m/s, rad/s]; before the anchor there was none."""
+        """Rate of the mean in [m/s, m/s, rad/s]; zero before the first motion."""
         if not self._history:
             return STILL
-        (x0, y0, turn0), (x, y, turn) = self._history[0][1], self._history[-1][1]
-        return (x - x0) / self._window, (y - y0) / self._window, (turn - turn0) / self._window
+        (x0, y0, yaw0), (x, y, yaw) = self._history[0][1], self._history[-1][1]
+        return (x - x0) / self._window, (y - y0) / self._window, (yaw - yaw0) / self._window
 
-    def drift(self, share: float) -> None:
-        """Let the anchor follow the body by a share of the way, between 0 and 1."""
-        for witness in self._witnesses.values():
-            witness.drift(share)
+    def drift(self, fraction: float) -> None:
+        """Move the anchor towards the body by a fraction of the displacement, 0 to 1."""
+        for tracker in self._trackers.values():
+            tracker.drift(fraction)
 
-    def _adopt(self, places: dict[str, Place]) -> None:
-        """Let trackers that come and go change what is measured without moving the body."""
-        for name in [name for name in self._witnesses if name not in places]:
-            del self._witnesses[name]
-            # The others may disagree with what it said, which would look like a motion.
+    def _change_trackers(self, poses: dict[str, PoseTuple]) -> None:
+        """Add and remove trackers without a jump of the measured displacement."""
+        for name in [name for name in self._trackers if name not in poses]:
+            del self._trackers[name]
+            # The other trackers may differ from it, which would look like a motion.
             self._history.clear()
-        for name, place in places.items():
-            if name not in self._witnesses:
-                self._witnesses[name] = _Witness(place, self.displacement)
+        for name, pose in poses.items():
+            if name not in self._trackers:
+                self._trackers[name] = _TrackerMotion(pose, self.displacement)
 
 
-class _Witness:
-    """Displacement and unwrapped turn of one tracker from its anchor."""
+class _TrackerMotion:
+    """Displacement and unwrapped yaw of one tracker from its anchor."""
 
-    def __init__(self, place: Place, start: Motion = STILL) -> None:
-        self._origin, self._anchor = place
+    def __init__(self, pose: PoseTuple, start: Motion = STILL) -> None:
+        self._origin, self._anchor = pose
         self._start = start
-        self._turn = 0.0
+        self._yaw = 0.0
         self._motion = start
 
-    def update(self, place: Place) -> Motion:
-        x, y, _ = place[0]
-        turn = yaw_between(self._anchor, place[1])
-        if turn is not None:
-            # The turn nearest to the last one, so that several turns add up.
-            self._turn += math.remainder(turn - self._turn, 2.0 * math.pi)
-        x0, y0, turn0 = self._start
-        self._motion = x - self._origin[0] + x0, y - self._origin[1] + y0, self._turn + turn0
+    def update(self, pose: PoseTuple) -> Motion:
+        x, y, _ = pose[0]
+        yaw = yaw_between(self._anchor, pose[1])
+        if yaw is not None:
+            # The equivalent angle nearest to the last one, so that full rotations add up.
+            self._yaw += math.remainder(yaw - self._yaw, 2.0 * math.pi)
+        x0, y0, yaw0 = self._start
+        self._motion = x - self._origin[0] + x0, y - self._origin[1] + y0, self._yaw + yaw0
         return self._motion
 
-    def drift(self, share: float) -> None:
-        x, y, turn = self._start
-        dx, dy, dturn = self._motion
-        self._start = x - share * dx, y - share * dy, turn - share * dturn
+    def drift(self, fraction: float) -> None:
+        x, y, yaw = self._start
+        dx, dy, dyaw = self._motion
+        self._start = x - fraction * dx, y - fraction * dy, yaw - fraction * dyaw

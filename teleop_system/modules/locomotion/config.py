@@ -33,41 +33,41 @@ class GaitConfig:
     plant_height: float = 0.02
     """Height in [m] below which a lifted foot counts as planted again."""
     shortest_step: float = 0.2
-    """Time in [s] between the lifts of two feet below which it was a hop, not steps."""
+    """Time in [s] between the lifts of two feet below which it is a hop, not a step."""
     longest_step: float = 1.0
-    """Time in [s] between the lifts of two feet beyond which it was no stepping."""
+    """Time in [s] between the lifts of two feet above which stepping has ended."""
     steps_to_start: int = 2
-    """Alternating lifts it takes to be stepping in place."""
+    """Number of alternating lifts that start stepping in place."""
     step_radius: float = 0.15
-    """Distance in [m] from where it rose at which a foot may land in place."""
+    """Largest distance in [m] between lift and landing of a step in place."""
     step_turn: float = 0.25
-    """Angle in [rad] by which a foot may turn while stepping in place."""
+    """Largest rotation of a foot in a step in place in [rad]."""
     stride: float = 0.25
-    """Way in [m] that one step in place stands for."""
+    """Distance in [m] that one step in place represents."""
     walk_start: float = 0.12
-    """Displacement in [m] from the anchor at which walking begins."""
+    """Displacement in [m] from the anchor at which walking starts."""
     walk_stop: float = 0.06
     """Speed in [m/s] below which walking ends."""
     turn_start: float = 0.15
-    """Angle in [rad] from the anchor at which turning begins."""
+    """Rotation in [rad] from the anchor at which turning starts."""
     turn_stop: float = 0.1
     """Turning rate in [rad/s] below which turning ends."""
     window: float = 0.5
-    """Time in [s] over which walking and turning speeds are taken, about one step."""
+    """Time in [s] over which walking and turning speeds are measured, about one step."""
     rest_radius: float = 0.02
-    """Displacement in [m] that does not count as moving a foot: noise and sway."""
+    """Displacement in [m] of a resting foot by noise and sway."""
     rest_turn: float = 0.06
-    """Turn in [rad] that does not count as moving a foot: noise and sway."""
+    """Rotation in [rad] of a resting foot by noise and sway."""
     rest_after: float = 0.35
-    """Time in [s] after which feet that do not move mean standing."""
+    """Time in [s] without foot motion after which the operator stands."""
     drift_time: float = 3.0
-    """Time constant in [s] of the anchor's drift with feet that step in place."""
+    """Time constant in [s] with which the anchor follows feet that step in place."""
     alone: str = "agree"
-    """How far a body went that wears trackers on its feet only: "agree" (as far as both feet
-    did, so that nobody walks by kicking) or "mean" (half-way between them, for recordings)."""
+    """Displacement of a body without a waist tracker: "agree" (both feet must move, so a kick is
+    not walking) or "mean" (half-way between the feet, for recordings)."""
     heading: str = "feet"
-    """What tells ahead: "feet" (the x axes of the trackers) or "stance" (square to the line
-    from foot to foot, for trackers that are strapped on anyhow)."""
+    """Source of the heading: "feet" (the x axes of the trackers) or "stance" (perpendicular to
+    the line between the feet, for trackers mounted in any orientation)."""
 
     def __post_init__(self) -> None:
         names = [f.name for f in dataclasses.fields(self) if f.name not in ("heading", "alone")]
@@ -87,24 +87,24 @@ class LocomotionConfig:
     rate: float = 50.0
     """Control frequency in [Hz]."""
     gait: GaitConfig = field(default_factory=GaitConfig)
-    """What counts as which gait."""
+    """Thresholds of the gait detector."""
     gate: GateConfig = field(default_factory=GateConfig)
-    """What a tracker's sample has to meet."""
+    """Limits of the gates of all trackers."""
     with_waist: bool = True
-    """Whether the waist tells of walking as well; not where it is told as the body sees it."""
+    """Whether the waist tracker counts; false if its poses are relative to the body."""
     check_sides: bool = True
-    """Whether feet that rest on each other's side count as exchanged trackers; of a recording,
-    whose feet are known, they are those of a dancer."""
+    """Whether crossed resting feet count as exchanged trackers; false for recordings, where a
+    dancer may cross their feet."""
     drive: str = "differential"
-    """Either "differential" (two driven wheels) or "holonomic" (goes sideways as well)."""
+    """Either "differential" (two driven wheels) or "holonomic" (also moves sideways)."""
     linear_scale: float = 1.0
     """Speed of the base per speed of the operator."""
     angular_scale: float = 1.0
     """Turning rate of the base per turning rate of the operator."""
     dead_zone: float = 0.03
-    """Wish in [m/s] below which the base does not move."""
+    """Requested speed in [m/s] below which the base does not move."""
     angular_dead_zone: float = 0.06
-    """Wish in [rad/s] below which the base does not turn."""
+    """Requested rate in [rad/s] below which the base does not turn."""
     max_linear: float = 0.5
     """Largest speed in [m/s]."""
     max_angular: float = 1.0
@@ -113,25 +113,25 @@ class LocomotionConfig:
     """Largest acceleration in [m/s^2]: wheels of 0.1 m at the vendor's 3.141592 rad/s^2."""
     angular_acceleration: float = 1.185
     """Largest angular acceleration in [rad/s^2]: the same wheels 0.53 m apart. Both limits share
-    the wheels: what one takes, in parts of its limit, the other does not get."""
+    the wheels: the fractions of both limits in use add up to at most one."""
     linear_jerk: float = 1.5
     """Largest jerk in [m/s^3]."""
     angular_jerk: float = 5.6
     """Largest angular jerk in [rad/s^3]; with linear_jerk within the wheels' 31.4 rad/s^3."""
     braking_acceleration: float = 2.0
-    """Deceleration in [m/s^2] of a stop that cannot wait. The vendor's limit would need 1.6 s
-    from full speed, and a base that rolls on blindly is the greater danger. It is safe while the
-    centre of mass is less than 0.1 m ahead of the base's origin, by g (0.228 - x) / h for the axle
-    0.228 m ahead and h = 0.6 m; outstretched arms put it at 0.01 m, and a test brakes the model so
-    from full speed: a third of their load stays on the casters."""
+    """Deceleration in [m/s^2] of a safety stop. The vendor's limit would need 1.6 s from full
+    speed, and a base that rolls blindly is the greater danger. It is safe while the centre of mass
+    is less than 0.1 m ahead of the base's origin: the limit is g (0.228 - x) / h, with the axle
+    0.228 m ahead and h = 0.6 m. Outstretched arms put x at 0.01 m. A test brakes the model from
+    full speed: a third of the load stays on the casters."""
     angular_braking: float = 4.0
-    """Angular deceleration in [rad/s^2] of a stop that cannot wait."""
+    """Angular deceleration in [rad/s^2] of a safety stop."""
     braking_jerk: float = 40.0
-    """Jerk in [m/s^3] of a stop that cannot wait."""
+    """Jerk in [m/s^3] of a safety stop."""
     angular_braking_jerk: float = 80.0
-    """Angular jerk in [rad/s^3] of a stop that cannot wait."""
+    """Angular jerk in [rad/s^3] of a safety stop."""
     ramp_time: float = RAMP_TIME
-    """Time in [s] over which wishes grow to full size after engaging or recovering."""
+    """Time in [s] over which the speed grows to its full value after engaging or recovering."""
     stall_after: float = LOOP.timeout
     """Step time in [s] past which the loop has stalled, and the base stops first."""
 
@@ -161,23 +161,23 @@ class LocomotionConfig:
 
     @property
     def stopping_time(self) -> float:
-        """Time in [s] of a stop from full speed that cannot wait."""
+        """Duration in [s] of a safety stop from full speed."""
         return self.max_linear / self.braking_acceleration + (
             (self.braking_acceleration + self.linear_acceleration) / self.braking_jerk
         )
 
     @property
     def turning_stop_time(self) -> float:
-        """Time in [s] of a stop from the full turning rate that cannot wait."""
+        """Duration in [s] of a safety stop from the full turning rate."""
         return self.max_angular / self.angular_braking + (
             (self.angular_braking + self.angular_acceleration) / self.angular_braking_jerk
         )
 
     def within(self, base: "Base") -> "LocomotionConfig":
-        """Return the same, with every limit lowered to what the base can do.
+        """Return a copy with every limit lowered to those of the base.
 
         Raises:
-            ConfigError: The base has no wheels to drive.
+            ConfigError: The base is not a differential drive.
         """
         if base.kind != "differential":
             raise ConfigError(f"a base of kind {base.kind!r} cannot be driven; needs differential")

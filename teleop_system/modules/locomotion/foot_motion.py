@@ -1,63 +1,60 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One foot: whether it is lifted, where it last stood, and how long it has been still."""
+"""Tracks one foot: whether it is lifted, where it stood last, and how long it has been still."""
 
 import math
 
 from teleop_system.interfaces import Pose6D
 from teleop_system.modules.locomotion.config import GaitConfig
+from teleop_system.utils.poses import PoseTuple, heading_of
+from teleop_system.utils.quaternion_kernels import Quaternion, conjugate, multiply
 
 FLOOR_RISE_TIME = 1.0
-"""Time constant in [s] at which the floor rises to a planted foot."""
+"""Time constant in [s] of the floor height towards a planted foot above it."""
 FLOOR_FALL_TIME = 0.1
-"""Time constant in [s] at which the floor falls to a foot below it."""
+"""Time constant in [s] of the floor height towards a foot below it."""
 SMALLEST_TWIST = 0.2
-"""Length of the twist part of a quaternion below which it has no yaw worth the name."""
+"""Length of a quaternion's twist part below which yaw is undefined."""
 
 
-Place = tuple[list[float], list[float]]
-"""Position [m] and orientation xyzw as plain floats, which are read again and again."""
+def pose_tuple(pose: Pose6D) -> PoseTuple:
+    """Return position and orientation as plain floats."""
+    x, y, z = pose.position.tolist()
+    qx, qy, qz, qw = pose.orientation.tolist()
+    return (x, y, z), (qx, qy, qz, qw)
 
 
-def place_of(pose: Pose6D) -> Place:
-    """Return a pose as plain floats."""
-    return pose.position.tolist(), pose.orientation.tolist()
+def yaw_between(reference: Quaternion, orientation: Quaternion) -> float | None:
+    """Return the rotation about the vertical between two orientations, in (-pi, pi] [rad].
 
-
-def yaw_between(reference: list[float], orientation: list[float]) -> float | None:
-    """Return the turn about the vertical from one orientation to another, in (-pi, pi] [rad].
-
-    The twist is free of drift and of how the tracker is strapped on, and blind to the pitch of
-    a rolling foot. None where the body has been turned nearly upside down and yaw means nothing.
+    The twist does not depend on how the tracker is mounted, nor on the pitch of a rolling foot.
+    None if the body is nearly upside down, where yaw is undefined.
     """
-    ax, ay, az, aw = reference
-    bx, by, bz, bw = orientation
-    z = bz * aw - bw * az + by * ax - bx * ay
-    w = bw * aw + bx * ax + by * ay + bz * az
-    if z * z + w * w < SMALLEST_TWIST * SMALLEST_TWIST:
+    rotation = multiply(orientation, conjugate(reference))
+    if math.hypot(rotation[2], rotation[3]) < SMALLEST_TWIST:
         return None
-    return math.remainder(2.0 * math.atan2(z, w), 2.0 * math.pi)
+    return math.remainder(heading_of(rotation), 2.0 * math.pi)
 
 
 class FootMotion:
-    """Follows one foot from sample to sample."""
+    """State of one foot, updated by every sample."""
 
-    def __init__(self, config: GaitConfig, place: Place, time: float) -> None:
+    def __init__(self, config: GaitConfig, pose: PoseTuple, time: float) -> None:
         self._config = config
-        self._floor = place[0][2]
-        self._stood = self._still = place
+        self._floor = pose[0][2]
+        self._last_stand = self._rest_pose = pose
         self._time = self._moved_at = time
         self.is_lifted = False
         self.lifted_at = -math.inf
         """Time of the last lift in [s]."""
         self.landed_in_place = True
-        """Whether the last step ended where it began, facing the same way."""
+        """Whether the last step ended where it began, with the same heading."""
 
-    def update(self, place: Place, time: float) -> bool:
-        """Take a sample measured at `time` [s]; return whether the foot was lifted just now."""
+    def update(self, pose: PoseTuple, time: float) -> bool:
+        """Add a sample measured at `time` [s]; return whether the foot has just been lifted."""
         config = self._config
-        height = place[0][2]
+        height = pose[0][2]
         dt, self._time = time - self._time, time
-        self._note_rest(place, time)
+        self._update_rest(pose, time)
         above = height - self._floor
         was_lifted = self.is_lifted
         self.is_lifted = above > (config.plant_height if was_lifted else config.lift_height)
@@ -65,27 +62,27 @@ class FootMotion:
             settling = FLOOR_RISE_TIME if above > 0.0 else FLOOR_FALL_TIME
             self._floor += above * -math.expm1(-dt / settling)
             if was_lifted:
-                self.landed_in_place = self._is_in_place(place)
+                self.landed_in_place = self._is_in_place(pose)
             if above < config.plant_height:
-                self._stood = place
+                self._last_stand = pose
         elif not was_lifted:
             self.lifted_at = time
         return self.is_lifted and not was_lifted
 
     @property
     def resting_time(self) -> float:
-        """How long the foot has been still, on the floor or above it, in [s]."""
+        """Time in [s] for which the foot has been still, on the floor or above it."""
         return self._time - self._moved_at
 
-    def _note_rest(self, place: Place, time: float) -> None:
-        """Move the place of rest after a foot that has left it."""
-        moved = math.dist(place[0], self._still[0])
-        turned = yaw_between(self._still[1], place[1]) or 0.0
-        if moved > self._config.rest_radius or abs(turned) > self._config.rest_turn:
-            self._still = place
+    def _update_rest(self, pose: PoseTuple, time: float) -> None:
+        """Restart the resting time if the foot has left its rest pose."""
+        displacement = math.dist(pose[0], self._rest_pose[0])
+        yaw = yaw_between(self._rest_pose[1], pose[1]) or 0.0
+        if displacement > self._config.rest_radius or abs(yaw) > self._config.rest_turn:
+            self._rest_pose = pose
             self._moved_at = time
 
-    def _is_in_place(self, place: Place) -> bool:
-        moved = math.dist(place[0][:2], self._stood[0][:2])
-        turned = yaw_between(self._stood[1], place[1]) or 0.0
-        return moved <= self._config.step_radius and abs(turned) <= self._config.step_turn
+    def _is_in_place(self, pose: PoseTuple) -> bool:
+        displacement = math.dist(pose[0][:2], self._last_stand[0][:2])
+        yaw = yaw_between(self._last_stand[1], pose[1]) or 0.0
+        return displacement <= self._config.step_radius and abs(yaw) <= self._config.step_turn

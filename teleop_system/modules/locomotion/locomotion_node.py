@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The mobile base as a lifecycle node."""
+"""The locomotion module as a lifecycle node."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stepping in place: feet that are lifted in turn and put back where they were."""
+"""Detects stepping in place: alternating feet are lifted and put down in the same spot."""
 
 from teleop_system.modules.locomotion.config import GaitConfig
 from teleop_system.modules.locomotion.foot_motion import FootMotion
 
 CADENCE_SHARE = 0.5
-"""Weight of the newest step in the cadence; half lets a change be followed within two steps."""
+"""Weight of the newest step in the cadence; one half follows a change within two steps."""
 CADENCE_SLACK = 1.3
-"""How much longer than the last step the next may take before the cadence is lowered."""
+"""Ratio of step durations above which the cadence is lowered before the next step."""
 
 
 class StepCounter:
-    """Counts alternating lifts and takes their cadence."""
+    """Counts alternating lifts and estimates their cadence."""
 
     def __init__(self, config: GaitConfig) -> None:
         self._config = config
@@ -26,21 +26,21 @@ class StepCounter:
 
     @property
     def is_stepping(self) -> bool:
-        """Tell whether enough steps came in turn."""
+        """Whether enough alternating steps were made."""
         return self._count >= self._config.steps_to_start
 
     def update(self, feet: dict[str, FootMotion], lifted: tuple[str, ...], now: float) -> None:
-        """Take note of the sides `lifted` just now, and of steps that led elsewhere."""
+        """Count the feet in `lifted`; discard steps that ended elsewhere."""
         if now - self._last_lift > self._config.longest_step:
             self._count = 0
         for side in lifted:
             self._count_lift(side, now)
-        # A step that led away or around was walking or turning, which others see to.
+        # A step with displacement or rotation is walking or turning, which `BodyMotion` measures.
         if not all(foot.landed_in_place for foot in feet.values()):
             self._count = min(self._count, len(lifted))
 
     def cadence(self, now: float) -> float:
-        """Return the steps per second in [Hz], lowered while the next step is overdue."""
+        """Return the cadence in [Hz], lowered while the next step is overdue."""
         if not self.is_stepping:
             return 0.0
         overdue = (now - self._last_lift) * self._cadence / CADENCE_SLACK
