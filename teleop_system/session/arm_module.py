@@ -32,9 +32,9 @@ class ArmModule(TeleopModule):
 
     Args:
         robot: The robot.
-        parts: Its parts, in whose order commands come back.
+        parts: Its parts; commands are in their joint order.
         config: Parameters of the controller.
-        solver: An initialised solver, used by nobody else.
+        solver: An initialised solver that nothing else uses.
     """
 
     name = "arm"
@@ -50,7 +50,7 @@ class ArmModule(TeleopModule):
         self.rate = config.rate
         self.chains = tuple(self._controller.limbs)
         names = self._controller.joint_names
-        self._places = columns_of([parts.joints.index(joint) for joint in names])
+        self._commanded_columns = columns_of([parts.joints.index(joint) for joint in names])
         moved = set(names)
         self._joints = {
             name: part.joints for name, part in parts.items() if moved.issuperset(part.joints)
@@ -67,7 +67,7 @@ class ArmModule(TeleopModule):
         self._controller.reset()
 
     def calibrate(self, samples: Sequence[Mapping[TrackerRole, Pose6D]]) -> ArmCalibration:
-        """Take up the calibration of an operator who has stood in the A-pose, and return it.
+        """Calibrate from an operator in the A-pose, and return the result.
 
         Args:
             samples: Poses of the trackers, over about a second.
@@ -98,7 +98,7 @@ class ArmModule(TeleopModule):
         }
         output = self._controller.update(
             poses,
-            commanded[self._places],
+            commanded[self._commanded_columns],
             now=now,
             dt=dt,
             engaged=self.chains if engaged else (),
@@ -106,7 +106,7 @@ class ArmModule(TeleopModule):
         result = ModuleOutput(causes=output.causes)
         if output.active:
             following, targets = output.following, output.targets
-            # Limbs that keep their place have a target, too, but nobody wants them there.
+            # A limb that holds has a target too, but it is not the operator's.
             is_all = len(following) == len(targets)
             result.targets = targets if is_all else {name: targets[name] for name in following}
             for name, columns in self._columns.items():
@@ -119,6 +119,6 @@ def solver_for(robot: RobotDescription, settings: "SolverSettings") -> IIKSolver
     """Return the solver of the settings for the arms and the torso of a robot.
 
     Raises:
-        TeleopError: There is no such solver, or it cannot be had.
+        TeleopError: There is no such solver, or its library is missing.
     """
     return make_solver(robot, settings.name, weights=settings.chains, **settings.options())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The controllers of a session behind one face: samples in, commands for the robot out."""
+"""The controllers of a session behind one interface: samples in, commands out."""
 
 import abc
 from collections.abc import Mapping
@@ -24,13 +24,13 @@ Array = NDArray[np.float64]
 
 @dataclass(slots=True)
 class ModuleOutput:
-    """What a module wants in one tick.
+    """The commands of a module in one tick.
 
     Attributes:
-        commands: Wishes by part.
-        base: Velocity wish for the base, or None where the module has no say in it.
-        causes: Whatever held or changed the motion.
-        targets: Where end effectors should be, by chain, in the robot's base frame.
+        commands: Commands by part.
+        base: Velocity command for the base, or None from a module that does not move it.
+        causes: Everything that held or changed the motion.
+        targets: Targets of end effectors, by chain, in the robot's base frame.
     """
 
     commands: dict[str, PartCommand] = field(default_factory=dict)
@@ -40,13 +40,13 @@ class ModuleOutput:
 
 
 class TeleopModule(abc.ABC):
-    """A controller, the parts it moves, and the rate at which it does.
+    """A controller, the parts it moves, and its rate.
 
     Attributes:
         name: "arm", "hand", "locomotion" or "camera".
         parts: Parts of the robot that it commands, as the safety manager calls them.
-        rate: How often it wants to be updated in [Hz].
-        chains: Chains that it has targets for.
+        rate: Updates per second in [Hz].
+        chains: Chains it has targets for.
     """
 
     name: str
@@ -56,13 +56,13 @@ class TeleopModule(abc.ABC):
 
     @abc.abstractmethod
     def reset(self, positions: Mapping[str, float]) -> None:
-        """Take up from where the robot was last told to be: position [rad] or [m] by joint."""
+        """Start from the positions last commanded in [rad] or [m], by joint."""
 
     @abc.abstractmethod
     def update(
         self, samples: Samples, *, now: float, dt: float, engaged: bool, commanded: Array
     ) -> ModuleOutput:
-        """Return what this tick should do.
+        """Return the commands of this tick.
 
         Args:
             samples: The newest sample of every signal.
@@ -73,7 +73,7 @@ class TeleopModule(abc.ABC):
         """
 
     def recenter(self) -> None:  # noqa: B027 - Most modules have no centre.
-        """Let the present posture of the operator be the middle."""
+        """Make the present posture of the operator the centre."""
 
 
 class HandModule(TeleopModule):
@@ -171,8 +171,8 @@ class CameraModule(TeleopModule):
         head = pose_of(samples.get("head"))
         output = self._controller.update(head, now=now, dt=dt, engaged=engaged)
         angles = ((self._pan, output.pan), (self._tilt, output.tilt))
-        wish = [angle for joint, angle in angles if joint is not None]
-        command = PartCommand(np.array(wish), output.timestamp)
+        positions = [angle for joint, angle in angles if joint is not None]
+        command = PartCommand(np.array(positions), output.timestamp)
         return ModuleOutput({HEAD: command}, causes=output.causes)
 
     @override

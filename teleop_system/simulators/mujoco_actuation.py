@@ -2,7 +2,7 @@
 """Joint commands in three modes, limited, and switched without a jump.
 
 A position servo of a MuJoCo model is `effort = kp (target - q) - kv dq`. With the target moved
-along at the wished speed v and raised by `v kv / kp`, it becomes `kp (∫v - q) + kv (v - dq)`: a
+along at the commanded speed v and raised by `v kv / kp`, it becomes `kp (∫v - q) + kv (v - dq)`: a
 velocity servo with integral action that carries gravity without creeping. Velocity mode is that,
 with the target kept within what the effort limit can pull, so that it never winds up against an
 obstacle. Only effort mode, and servos lent to actuators that have none, rewrite gains.
@@ -42,7 +42,7 @@ class Actuation:
         self._limited = model.actuator_ctrllimited[table.actuators].copy()
         self._modes = self._servos.native.copy()
         self._commands = np.zeros(len(table))
-        self._targets = np.zeros(len(table))  # Where the servos of velocity mode pull to.
+        self._targets = np.zeros(len(table))  # Position targets of the servos in velocity mode.
         self._scratch = np.zeros(len(table))
         self._ramp_start = self._control.copy()
         self._ramp = np.empty((0, self._control.size))
@@ -68,13 +68,13 @@ class Actuation:
         """Return the mode of every joint: "position", "velocity" or "effort"."""
         return [MODE_NAMES[mode] for mode in self._modes]
 
-    def places(self, mode: ControlMode) -> IndexArray:
-        """Return the joints in a mode."""
+    def joints_in(self, mode: ControlMode) -> IndexArray:
+        """Return the indices of the joints in a mode."""
         return self._by_mode[mode]
 
-    def are_in(self, mode: ControlMode, places: IndexArray) -> bool:
-        """Tell whether all these joints are in a mode."""
-        return bool((self._modes[places] == mode).all())
+    def are_in(self, mode: ControlMode, indices: IndexArray) -> bool:
+        """Tell whether all joints of `indices` are in a mode."""
+        return bool((self._modes[indices] == mode).all())
 
     def reset(self, positions: Array) -> None:
         """Return every joint to the mode its actuator was made for, holding `positions`."""
@@ -87,11 +87,11 @@ class Actuation:
         self.settle()
 
     def ramp(self, steps: int) -> Array | None:
-        """Return the way of position controls from where they were at the last step.
+        """Return position controls on a straight line from the last step to the present command.
 
         Returns:
-            The control vector of each of so many steps, shape (steps, nu), to be used before the
-            next call; None where none has moved.
+            The control vector of each step, shape (steps, nu), valid until the next call; None
+            where no control has changed.
         """
         if len(self._ramp) != steps:
             self._ramp = np.empty((steps, self._control.size))
@@ -99,11 +99,11 @@ class Actuation:
         return self._ramp if moved else None
 
     def settle(self) -> None:
-        """Count further moves of the controls from here."""
+        """Start the next ramp from the present controls."""
         self._ramp_start[:] = self._control
 
     def command_all(self, mode: ControlMode, values: ArrayLike) -> None:
-        """Command the joints that are in `mode`; the others' entries are left out.
+        """Command the joints that are in `mode`; entries of other joints are ignored.
 
         Raises:
             InvalidJointStateError: `values` is not one finite number per joint.
@@ -116,20 +116,20 @@ class Actuation:
         if not fits or not kernels.write_commands(
             self._scratch, self._writing[mode], self._command_map, self._commands, self._control
         ):
-            _checked(values, len(self._table), MODE_NAMES[mode])  # Raises, and says what is wrong.
+            _checked(values, len(self._table), MODE_NAMES[mode])  # Raises the error that says why.
 
-    def command(self, places: IndexArray, values: ArrayLike) -> None:
+    def command(self, indices: IndexArray, values: ArrayLike) -> None:
         """Command some joints, each in the unit of its own mode.
 
         Raises:
-            InvalidJointStateError: `values` is not one finite number per place.
+            InvalidJointStateError: `values` is not one finite number per index.
         """
-        checked = _checked(values, len(places), "joint")
-        limited = np.maximum(checked, self._lower[places])
-        self._commands[places] = np.minimum(limited, self._upper[places])
-        self._write(places)
+        checked = _checked(values, len(indices), "joint")
+        limited = np.maximum(checked, self._lower[indices])
+        self._commands[indices] = np.minimum(limited, self._upper[indices])
+        self._write(indices)
 
-    def set_mode(self, name: str, places: IndexArray) -> None:
+    def set_mode(self, name: str, indices: IndexArray) -> None:
         """Put joints into a mode, at a command that holds them where they are.
 
         Raises:
@@ -139,7 +139,7 @@ class Actuation:
         if name not in MODE_NAMES:
             raise UnknownNameError("control mode", name, MODE_NAMES)
         mode = ControlMode(MODE_NAMES.index(name))
-        changed = places[self._modes[places] != mode]
+        changed = indices[self._modes[indices] != mode]
         stuck = changed[self._servos.fixed[changed]]
         if stuck.size:
             joint = self._table.names[stuck[0]]
@@ -156,56 +156,56 @@ class Actuation:
         self._ramp_start[actuators] = self._control[actuators]  # In the unit of the new mode.
 
     def advance(self, dt: float) -> None:
-        """Move the targets of the joints in velocity mode on by one step of `dt` [s]."""
-        places = self._servoed
-        velocity = self._commands[places]
-        measured = self._data.qpos[self._table.positions[places]]
-        target = self._targets[places] + velocity * dt
+        """Advance the targets of the joints in velocity mode by one step of `dt` [s]."""
+        indices = self._servoed
+        velocity = self._commands[indices]
+        measured = self._data.qpos[self._table.positions[indices]]
+        target = self._targets[indices] + velocity * dt
         np.maximum(target, measured - self._reach, out=target)
         np.minimum(target, measured + self._reach, out=target)
-        limits = self._servos.lower[0, places], self._servos.upper[0, places]
+        limits = self._servos.lower[0, indices], self._servos.upper[0, indices]
         ahead = np.where((target >= limits[0]) & (target <= limits[1]), velocity, 0.0)
         np.maximum(target, limits[0], out=target)
         np.minimum(target, limits[1], out=target)
-        self._targets[places] = target
+        self._targets[indices] = target
         pulled = target + self._lead * ahead
-        self._control[self._table.actuators[places]] = (
-            self._scale[places] * pulled + self._offset[places]
+        self._control[self._table.actuators[indices]] = (
+            self._scale[indices] * pulled + self._offset[indices]
         )
 
-    def _holding_positions(self, places: IndexArray) -> Array:
+    def _holding_positions(self, indices: IndexArray) -> Array:
         """Return position commands under which neither position nor effort steps."""
-        measured = self._data.qpos[self._table.positions[places]]
-        loaded = measured + self._load(places) / self._servos.stiffness[places]
-        mode = self._modes[places]
-        held = np.where(mode == ControlMode.POSITION, self._commands[places], loaded)
-        return np.where(self._is_servoed[places], self._targets[places], held)
+        measured = self._data.qpos[self._table.positions[indices]]
+        loaded = measured + self._load(indices) / self._servos.stiffness[indices]
+        mode = self._modes[indices]
+        held = np.where(mode == ControlMode.POSITION, self._commands[indices], loaded)
+        return np.where(self._is_servoed[indices], self._targets[indices], held)
 
-    def _load(self, places: IndexArray) -> Array:
-        """Return the effort that keeps joints from accelerating, beyond what the model gives."""
-        dofs = self._table.dofs[places]
+    def _load(self, indices: IndexArray) -> Array:
+        """Return the effort that keeps joints at rest, beyond gravity compensation."""
+        dofs = self._table.dofs[indices]
         load: Array = self._data.qfrc_bias[dofs] - self._data.qfrc_gravcomp[dofs]
         return load
 
-    def _write(self, places: IndexArray) -> None:
+    def _write(self, indices: IndexArray) -> None:
         """Copy commands to the control vector; velocity servos are left to `advance()`."""
-        actuators = self._table.actuators[places]
-        values = self._commands[places] * self._scale[places] + self._offset[places]
+        actuators = self._table.actuators[indices]
+        values = self._commands[indices] * self._scale[indices] + self._offset[indices]
         if self.is_servoing:
-            kept = ~self._is_servoed[places]
+            kept = ~self._is_servoed[indices]
             actuators, values = actuators[kept], values[kept]
         self._control[actuators] = values
 
-    def _install(self, places: IndexArray, mode: ControlMode) -> None:
-        """Give actuators the gains that a mode needs."""
-        self._restore(places)
+    def _install(self, indices: IndexArray, mode: ControlMode) -> None:
+        """Set the gains of actuators for a mode."""
+        self._restore(indices)
         model = self._model
-        for place in places:
-            actuator = self._table.actuators[place]
-            native = self._servos.native[place]
+        for index in indices:
+            actuator = self._table.actuators[index]
+            native = self._servos.native[index]
             if mode == native:
                 continue
-            model.actuator_ctrllimited[actuator] = 0  # Ours are the limits of this mode.
+            model.actuator_ctrllimited[actuator] = 0  # `command` applies the limits of this mode.
             if (mode, native) == (ControlMode.VELOCITY, ControlMode.POSITION):
                 continue
             model.actuator_gainprm[actuator] = 0.0
@@ -214,46 +214,46 @@ class Actuation:
                 model.actuator_gainprm[actuator, 0] = 1.0
                 model.actuator_biastype[actuator] = mujoco.mjtBias.mjBIAS_NONE
                 continue
-            square = self._table.gears[place] ** 2
+            square = self._table.gears[index] ** 2
             model.actuator_biastype[actuator] = mujoco.mjtBias.mjBIAS_AFFINE
-            model.actuator_gainprm[actuator, 0] = self._servos.stiffness[place] / square
-            model.actuator_biasprm[actuator, 1] = -self._servos.stiffness[place] / square
-            model.actuator_biasprm[actuator, 2] = -self._servos.damping[place] / square
+            model.actuator_gainprm[actuator, 0] = self._servos.stiffness[index] / square
+            model.actuator_biasprm[actuator, 1] = -self._servos.stiffness[index] / square
+            model.actuator_biasprm[actuator, 2] = -self._servos.damping[index] / square
 
-    def _restore(self, places: IndexArray) -> None:
-        """Give actuators back the gains of the model."""
-        actuators = self._table.actuators[places]
+    def _restore(self, indices: IndexArray) -> None:
+        """Restore the gains of the model."""
+        actuators = self._table.actuators[indices]
         for name, values in self._original.items():
-            getattr(self._model, name)[actuators] = values[places]
-        self._model.actuator_ctrllimited[actuators] = self._limited[places]
+            getattr(self._model, name)[actuators] = values[indices]
+        self._model.actuator_ctrllimited[actuators] = self._limited[indices]
 
     def _refresh(self) -> None:
-        """Work out again what follows from the modes."""
-        everyone = np.arange(len(self._table))
+        """Recompute everything that depends on the modes."""
+        all_joints = np.arange(len(self._table))
         self._by_mode = tuple(np.flatnonzero(self._modes == mode) for mode in ControlMode)
-        self._lower = self._servos.lower[self._modes, everyone]
-        self._upper = self._servos.upper[self._modes, everyone]
+        self._lower = self._servos.lower[self._modes, all_joints]
+        self._upper = self._servos.upper[self._modes, all_joints]
         positioned = self._by_mode[ControlMode.POSITION]
         self._ramped = self._table.actuators[positioned].astype(np.int64)
         moving = self._by_mode[ControlMode.VELOCITY]
         lent = self._servos.native[moving] != ControlMode.VELOCITY
         self._servoed: IndexArray = moving[lent]
-        self._is_servoed = np.isin(everyone, self._servoed)
+        self._is_servoed = np.isin(all_joints, self._servoed)
         self.is_servoing = bool(self._servoed.size)
         stiffness = self._servos.stiffness[self._servoed]
         self._lead = self._servos.damping[self._servoed] / stiffness
         self._reach = self._servos.upper[ControlMode.EFFORT, self._servoed] / stiffness
         self._scale, self._offset = self._control_map()
         self._command_map = np.stack([self._lower, self._upper, self._scale, self._offset])
-        # Who writes which control; velocity servos are left to `advance()`.
+        # The actuator each joint writes; `advance()` writes those of velocity servos.
         writes = np.where(self._is_servoed, -1, self._table.actuators)
         self._writing = tuple(np.stack([p, writes[p]]).astype(np.int64) for p in self._by_mode)
 
     def _control_map(self) -> tuple[Array, Array]:
         """Return scale and offset from joint commands to the control vector.
 
-        MuJoCo's effort is `gear (gain ctrl + b0 + b1 gear q + b2 gear dq)`; a command is met
-        where the bracket vanishes, an effort where it is all there is.
+        MuJoCo's effort is `gear (gain ctrl + b0 + b1 gear q + b2 gear dq)`. A position or velocity
+        command is reached where the bracket is zero; an effort is the bracket itself.
         """
         actuators, gears = self._table.actuators, self._table.gears
         gain = self._model.actuator_gainprm[actuators, 0]

@@ -74,8 +74,8 @@ class DifferentialDrive:
 
     def __init__(self, base: Base, table: JointTable, wheel_limits: Array) -> None:
         self._base = base
-        self.places = table.indices(base.joints)
-        limits = wheel_limits[self.places]
+        self.indices = table.indices(base.joints)
+        limits = wheel_limits[self.indices]
         self._wheel_limit = float(limits.min())
         self._sideways = False
 
@@ -87,9 +87,9 @@ class DifferentialDrive:
         Raises:
             SimulationError: They are in another mode.
         """
-        if not actuation.are_in(ControlMode.VELOCITY, self.places):
+        if not actuation.are_in(ControlMode.VELOCITY, self.indices):
             raise SimulationError("the wheels are not in velocity mode")
-        actuation.command(self.places, self.wheel_speeds(linear_x, linear_y, angular_z))
+        actuation.command(self.indices, self.wheel_speeds(linear_x, linear_y, angular_z))
 
     def wheel_speeds(self, linear_x: float, linear_y: float, angular_z: float) -> Array:
         """Return the wheel speeds [rad/s], left first, on the same curve within all limits."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each actuator of a model is made for, how stiff it is and how far it may go."""
+"""Native mode, stiffness, damping and limits of every actuator of a model."""
 
 import enum
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from teleop_system.simulators.config import MuJoCoConfig
 from teleop_system.simulators.mujoco_joints import JointTable
 
 SERVO_FREQUENCY = 100.0
-"""Natural frequency in [rad/s] of the servo lent to a joint whose own actuator has none."""
+"""Natural frequency in [rad/s] of the servo added to a joint whose actuator has none."""
 SERVO_STEP = 0.2
 """Largest product of that frequency and the time step; every integrator is stable well above."""
 
@@ -33,7 +33,7 @@ class Servos:
     """Servo and limits of every commanded joint, in joint units, each of shape (N,).
 
     Attributes:
-        native: The mode each actuator was written for.
+        native: The mode of each actuator in the model.
         stiffness: Effort per position error in [N m/rad] or [N/m].
         damping: Effort per velocity error in [N m s/rad] or [N s/m].
         fixed: True where the actuator has a state of its own, so that its mode cannot change.
@@ -50,7 +50,7 @@ class Servos:
 
 
 def read_servos(model: Any, table: JointTable, config: MuJoCoConfig) -> Servos:
-    """Return what the model says of its actuators, and our servo where it says nothing.
+    """Return the servos of the model, and ours for actuators that have none.
 
     Raises:
         UnknownNameError: A joint of `velocity_limits` does not exist.
@@ -107,8 +107,8 @@ def _velocity_limit(
     limit = np.where(own, _largest(model.actuator_ctrlrange[table.actuators]), np.inf)
     limit /= np.abs(table.gears)
     for joint, speed in config.velocity_limits.items():
-        place = table.index(joint)
-        limit[place] = min(limit[place], speed)
+        index = table.index(joint)
+        limit[index] = min(limit[index], speed)
     return limit
 
 

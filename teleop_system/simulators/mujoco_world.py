@@ -145,7 +145,7 @@ def _start(
     for name, position in config.initial_pose.items():
         start[joints.index(name)] = position
     noise = np.random.default_rng(config.seed).uniform(-1.0, 1.0, len(joints))
-    noise[actuation.places(ControlMode.VELOCITY)] = 0.0  # A wheel has no pose to disturb.
+    noise[actuation.joints_in(ControlMode.VELOCITY)] = 0.0  # A wheel has no pose to disturb.
     lower, upper = actuation.position_limits
     return np.clip(start + config.initial_noise * noise, lower, upper)
 
@@ -153,14 +153,14 @@ def _start(
 def _drive(
     config: MuJoCoConfig, model: Any, data: Any, joints: JointTable, actuation: Actuation
 ) -> DifferentialDrive | None:
-    wheels = actuation.places(ControlMode.VELOCITY)
+    wheels = actuation.joints_in(ControlMode.VELOCITY)
     base = config.base or find_wheels(model, data, joints, wheels)
     if base is None or base.kind != "differential":
         return None
     if len(base.joints) != 2:
         raise ConfigError(f"base needs a left_wheel and a right_wheel, got {base.joints}")
     drive = DifferentialDrive(base, joints, actuation.velocity_limits)
-    for place in drive.places:
+    for place in drive.indices:
         if place not in wheels:
             joint = joints.names[place]
             raise ConfigError(f"base cannot be driven by {joint!r}: it has no velocity actuator")
