@@ -1,51 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One joint of the robot's neck: follows a moving wish with little lag, within its limits."""
+"""One joint of the robot's neck: follows a moving target with little lag, within its limits."""
 
 from teleop_system.modules.camera.config import CameraConfig
-from teleop_system.utils.filters import OneEuroFilter, RateLimiter
+from teleop_system.safety.joint_limiter import JointLimiter
+from teleop_system.utils.filters import OneEuroFilter
 
 
 class NeckAxis:
-    """A rate limiter that is told how fast its target moves.
+    """A joint limiter that estimates how fast its target moves.
 
     Args:
         config: Limits, and how far to rely on that speed.
-        lower: Least angle in [rad].
-        upper: Greatest angle in [rad].
+        lower: Smallest angle in [rad].
+        upper: Largest angle in [rad].
     """
 
     def __init__(self, config: CameraConfig, lower: float, upper: float) -> None:
         self._lead = config.lead
         self._lower, self._upper = lower, upper
-        self._limiter = RateLimiter(
-            config.velocity, config.acceleration, config.jerk, lower=lower, upper=upper
+        self._limiter = JointLimiter(
+            1, config.velocity, config.acceleration, config.jerk, lower=lower, upper=upper
         )
-        self._pace = OneEuroFilter(config.lead_cutoff)
-        self._wish = 0.0
+        self._speed = OneEuroFilter(config.lead_cutoff)
+        self._target = 0.0
 
     @property
     def position(self) -> float:
         """The newest command in [rad]."""
-        # The limiter keeps within the range but for rounding.
-        return min(self._upper, max(self._lower, float(self._limiter.position)))
+        # The limiter keeps within the range except for rounding.
+        return min(self._upper, max(self._lower, float(self._limiter.position[0])))
 
     def reset(self, position: float) -> None:
         """Be at rest at `position` [rad], or at the nearest end of the range."""
         self._limiter.reset(min(self._upper, max(self._lower, float(position))))
 
     def begin(self) -> float:
-        """Prepare to follow, and return where the motion at hand would end in [rad]."""
-        self._pace.reset()
-        self._pace.update(0.0, 0.0)
-        self._wish = float(self._limiter.stopping_point)
-        return self._wish
+        """Prepare to follow; return where the present motion would come to rest in [rad]."""
+        self._speed.reset()
+        self._speed.update(0.0, 0.0)
+        self._target = float(self._limiter.rest[0])
+        return self._target
 
-    def follow(self, wish: float, dt: float) -> None:
-        """Go on towards the wish [rad] for `dt` [s]."""
-        pace = self._pace.update((wish - self._wish) / dt, dt)
-        self._wish = wish
-        self._limiter.update(wish, dt, target_velocity=self._lead * pace)
+    def follow(self, target: float, dt: float) -> None:
+        """Approach the target [rad] for `dt` [s]."""
+        speed = self._speed.update((target - self._target) / dt, dt)
+        self._target = target
+        self._limiter.update([target], dt, target_velocity=[self._lead * speed])
 
     def hold(self, dt: float) -> None:
-        """Brake to rest for `dt` [s]."""
-        self._limiter.halt(dt)
+        """Brake for `dt` [s]."""
+        self._limiter.brake(dt)

@@ -1,87 +1,84 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Smooth speeds for a base: acceleration and jerk limited, the wheels shared, brakes apart."""
+"""Smooth speeds for a base whose axes share its wheels."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from teleop_system.utils.filters import RateLimiter
+from teleop_system.safety.velocity_limiter import VelocityLimiter
+
+
+class AxisLimits(NamedTuple):
+    """How fast the speed of one axis may change.
+
+    Attributes:
+        acceleration: Largest acceleration, were the axis alone.
+        jerk: Largest jerk.
+        braking: Deceleration of an urgent stop.
+        braking_jerk: Jerk of an urgent stop.
+    """
+
+    acceleration: float
+    jerk: float
+    braking: float
+    braking_jerk: float
 
 
 class BaseSlew:
-    """Moves the speeds of several axes towards wishes without upsetting the wheels.
+    """Moves the speeds of several axes towards requested speeds within what the wheels can do.
 
-    The axes of a base drive the same wheels, so each may use its acceleration limit only in part:
-    the parts add up to one, and follow what each axis still has to do, so that all of them arrive
-    together. The parts change no faster than jerk lets accelerations follow.
+    The axes drive the same wheels, so each may use only a share of its acceleration limit. The
+    shares add up to one and follow what each axis still has to do, so that all arrive together.
+    They change no faster than the jerk limit lets accelerations follow.
 
     Args:
-        acceleration: Largest acceleration of each axis, were it alone.
-        jerk: Largest jerk of each axis.
-        braking: Deceleration of each axis in a stop that cannot wait.
-        braking_jerk: Jerk of each axis in such a stop.
+        axes: Limits of every axis.
     """
 
-    def __init__(
-        self,
-        acceleration: Sequence[float],
-        jerk: Sequence[float],
-        braking: Sequence[float],
-        braking_jerk: Sequence[float],
-    ) -> None:
-        self._acceleration = tuple(acceleration)
-        # A speed is to acceleration and jerk what a position is to velocity and acceleration.
-        self._moving = tuple(
-            RateLimiter(*limits) for limits in zip(acceleration, jerk, strict=True)
-        )
-        self._braking = tuple(
-            RateLimiter(*limits) for limits in zip(braking, braking_jerk, strict=True)
-        )
-        self._share_rate = min(j / a for a, j in zip(acceleration, jerk, strict=True))
+    def __init__(self, axes: Sequence[AxisLimits]) -> None:
+        self._axes = tuple(axes)
+        self._limiters = tuple(VelocityLimiter() for _ in axes)
+        self._share_rate = min(axis.jerk / axis.acceleration for axis in axes)
         self.reset()
 
     def reset(self) -> None:
         """Stand still."""
-        for limiter in (*self._moving, *self._braking):
-            limiter.reset(0.0)
-        self._shares = (1.0 / len(self._acceleration),) * len(self._acceleration)
+        for limiter in self._limiters:
+            limiter.reset()
+        self._shares = (1.0 / len(self._axes),) * len(self._axes)
 
     @property
     def speeds(self) -> tuple[float, ...]:
         """The newest speed of each axis."""
-        return tuple([limiter.position for limiter in self._moving])
+        return tuple(limiter.velocity for limiter in self._limiters)
 
     @property
     def is_standing(self) -> bool:
-        """Tell whether every axis is exactly at rest, and stays there."""
-        return not any([axis.position or axis.velocity for axis in self._moving])
+        """Whether every axis is exactly at rest, and stays there."""
+        return all(limiter.is_at_rest for limiter in self._limiters)
 
-    def follow(self, wishes: Sequence[float], dt: float) -> None:
-        """Go on towards the wishes for `dt` [s]."""
-        if not any(wishes) and self.is_standing:
-            return  # As most of the time.
-        self._share_out(wishes, dt)
-        limits = zip(self._moving, wishes, self._acceleration, self._shares, strict=True)
-        for limiter, wish, acceleration, share in limits:
-            limiter.update(wish, dt, velocity=share * acceleration)
+    def follow(self, requested: Sequence[float], dt: float) -> None:
+        """Approach the requested speeds for `dt` [s]."""
+        self._update_shares(requested, dt)
+        for limiter, axis, target, share in zip(
+            self._limiters, self._axes, requested, self._shares, strict=True
+        ):
+            limiter.update(target, dt, acceleration=share * axis.acceleration, jerk=axis.jerk)
 
     def brake(self, dt: float) -> None:
-        """Brake all axes for `dt` [s]; to be continued until they stand."""
-        for moving, braking in zip(self._moving, self._braking, strict=True):
-            braking.resume(moving)
-            braking.update(0.0, dt)
-            moving.resume(braking)
+        """Brake all axes for `dt` [s]; call it until they stand."""
+        for limiter, axis in zip(self._limiters, self._axes, strict=True):
+            limiter.update(0.0, dt, acceleration=axis.braking, jerk=axis.braking_jerk)
 
-    def _share_out(self, wishes: Sequence[float], dt: float) -> None:
+    def _update_shares(self, requested: Sequence[float], dt: float) -> None:
         needs = [
-            abs(wish - limiter.position) / acceleration
-            for wish, limiter, acceleration in zip(
-                wishes, self._moving, self._acceleration, strict=True
-            )
+            abs(target - limiter.velocity) / axis.acceleration
+            for target, limiter, axis in zip(requested, self._limiters, self._axes, strict=True)
         ]
         total = sum(needs)
         if total <= 0.0:
             return
         wanted = [need / total for need in needs]
         largest = max(abs(a - b) for a, b in zip(wanted, self._shares, strict=True))
-        # One factor for all, so that the parts still add up to one.
+        # One factor for all, so that the shares still add up to one.
         step = min(1.0, self._share_rate * dt / largest) if largest > 0.0 else 0.0
         self._shares = tuple(b + step * (a - b) for a, b in zip(wanted, self._shares, strict=True))

@@ -8,7 +8,7 @@ from teleop_system.interfaces import Pose6D, VelocityCommand
 from teleop_system.interfaces.causes import Cause, Rule, Severity
 from teleop_system.modules.gate import USABLE, PoseGate, TickClock, TickTime, exchange_distance
 from teleop_system.modules.gate.swap_detector import LEAP
-from teleop_system.modules.locomotion.base_slew import BaseSlew
+from teleop_system.modules.locomotion.base_slew import AxisLimits, BaseSlew
 from teleop_system.modules.locomotion.config import LocomotionConfig
 from teleop_system.modules.locomotion.gait_detector import GaitDetector, GaitEstimate
 from teleop_system.safety.cause_log import CauseLog
@@ -178,18 +178,19 @@ class LocomotionController:
 
 
 def _slew(config: LocomotionConfig) -> BaseSlew:
-    """Return the slew of the axes forward, turn and, where the base has it, sideways."""
-    linear = (
+    """Return the slew of the axes forward, rotation and, where the base has it, sideways."""
+    linear = AxisLimits(
         config.linear_acceleration,
         config.linear_jerk,
         config.braking_acceleration,
         config.braking_jerk,
     )
-    angular = (
+    angular = AxisLimits(
         config.angular_acceleration,
         config.angular_jerk,
         config.angular_braking,
         config.angular_braking_jerk,
     )
-    axes = (linear, angular) if config.drive == "differential" else (linear, angular, linear)
-    return BaseSlew(*zip(*axes, strict=True))
+    if config.drive == "differential":
+        return BaseSlew([linear, angular])
+    return BaseSlew([linear, angular, linear])
