@@ -64,8 +64,7 @@ class JointLimiter:
 
     def reset(self, position: ArrayLike) -> None:
         """Be at rest at `position`."""
-        zero = np.zeros(self._max_speed.size)
-        self.state = MotionState.at_rest(zero + np.asarray(position, dtype=np.float64))
+        self.state = MotionState.at_rest(self._vector(position))
 
     def update(
         self,
@@ -82,15 +81,13 @@ class JointLimiter:
             dt: Time since the last call in [s].
             max_speed: Speed limits of this step in [unit/s], instead of the general ones. A
                 faster joint slows down as quickly as its other limits allow.
-            target_velocity: Velocity of the target in [unit/s].
+            target_velocity: Velocity of the target in [unit/s]; NaN makes the joint brake.
         """
         if not dt > 0.0:
             return self.position
-        speed = self._max_speed if max_speed is None else max_speed
-        self._limits.speed[:] = speed
-        self.state = self._limits.stepped(
-            self.state, self._goal(target, target_velocity), self._braking, dt
-        )
+        self._limits.speed[:] = self._max_speed if max_speed is None else max_speed
+        goal = self._stopping_point(self._vector(target), self._vector(target_velocity))
+        self.state = self._limits.stepped(self.state, goal, self._braking, dt)
         return self.position
 
     def brake(self, dt: float) -> Array:
@@ -103,21 +100,30 @@ class JointLimiter:
         """Return where the joints are after a share of the time in which all come to rest."""
         return self._limits.braking_pose(state, share)
 
-    def _goal(self, target: ArrayLike, velocity: ArrayLike) -> Array:
-        """Return where the target could come to rest by the same limits, shape (N,)."""
-        zero = np.zeros(self._max_speed.size)
-        speed = np.clip(zero + velocity, -self._limits.speed, self._limits.speed)
-        goal, unlimited = np.empty_like(zero), np.empty_like(zero)
+    def _stopping_point(self, target: Array, velocity: Array) -> Array:
+        """Return where a moving target could come to rest by the same limits, shape (N,)."""
+        limits = self._limits
+        velocity = np.minimum(np.maximum(velocity, -limits.speed), limits.speed)
+        unlimited, goal = np.empty((2, target.size))
+        zero = np.zeros(target.size)
         find_targets(
-            zero + target,
-            np.where(np.isfinite(speed), speed, 0.0),
+            target,
+            velocity,
             zero,
             zero,
-            self._limits.acceleration,
-            self._limits.jerk,
+            limits.acceleration,
+            limits.jerk,
             self._lower,
             self._upper,
             unlimited,
             goal,
         )
-        return np.where(np.isfinite(unlimited), goal, np.nan)
+        # A target that is not finite must stay so, or its joint would head for an end.
+        goal[~np.isfinite(unlimited)] = np.nan
+        return goal
+
+    def _vector(self, values: ArrayLike) -> Array:
+        """Return one value per joint, in memory of its own."""
+        vector = np.empty(self._max_speed.size)
+        vector[:] = values
+        return vector

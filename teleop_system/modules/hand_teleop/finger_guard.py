@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keeps the fingers of one DG-5F from colliding with each other."""
 
-import copy
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,13 +21,14 @@ from teleop_system.modules.hand_teleop.finger_clearance import (
     finger_gaps,
     nearest_links,
 )
-from teleop_system.utils.rate_limiter import RateLimiter
+from teleop_system.safety.joint_limiter import JointLimiter
+from teleop_system.safety.motion.state import MotionState
 
 _PAIRS = np.array(FINGER_PAIRS)
 _SWEEPS = 3
 _CUSHION = 0.0002
 """Extra gap that sliding fingers keep above their limit in [m]."""
-_BRAKING_FRACTIONS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])[:, None]
+_BRAKING_FRACTIONS = (0.0, 0.25, 0.5, 0.75, 1.0)
 """When gaps are measured while braking, as fractions of the time until rest."""
 _REACH = np.array([0.165, 0.115, 0.085, 0.045])
 """Largest distance from each joint to the end of its finger in [m]."""
@@ -47,29 +46,36 @@ class FingerGuard:
 
     Args:
         speed: Largest joint speed in [rad/s].
-        braking: Largest joint acceleration in [rad/s^2].
+        acceleration: Largest joint acceleration in [rad/s^2].
+        jerk: Largest joint jerk in [rad/s^3].
         min_gap: Smallest gap between two fingers in [m].
         min_thumb_gap: Smallest gap between the thumb and a finger in [m].
     """
 
     def __init__(
-        self, speed: float, braking: float, *, min_gap: float, min_thumb_gap: float
+        self,
+        speed: float,
+        acceleration: float,
+        jerk: float,
+        *,
+        min_gap: float,
+        min_thumb_gap: float,
     ) -> None:
         self._limits = np.full(len(FINGER_PAIRS), min_gap)
         self._limits[:THUMB_PAIRS] = min_thumb_gap
-        self._limiter = RateLimiter(speed, braking)
-        self._braking = braking
+        self._limiter = JointLimiter(JOINT_COUNT, speed, acceleration, jerk)
+        self._acceleration = acceleration
         self.reset(np.zeros(JOINT_COUNT))
 
     @property
     def position(self) -> Array:
         """The newest command of a right hand in [rad], shape (20,)."""
-        return np.asarray(self._limiter.position)
+        return self._limiter.position
 
     @property
     def velocity(self) -> Array:
         """Its velocity in [rad/s], shape (20,)."""
-        return np.asarray(self._limiter.velocity)
+        return self._limiter.velocity
 
     @property
     def limits(self) -> Array:
@@ -95,16 +101,16 @@ class FingerGuard:
         shortfall = allowed - gaps
         if shortfall.max() > 0.0:
             trial, gaps = self._evade(goal, dt, speed, allowed, shortfall)
-        self._limiter, self._gaps = trial, gaps
+        self._limiter.state, self._gaps = trial, gaps
         missing: Array = np.where(shortfall > _ROUNDING, shortfall, 0.0)
         return missing
 
     def _evade(
         self, goal: Array, dt: float, speed: float, allowed: Array, shortfall: Array
-    ) -> tuple[RateLimiter, Array]:
-        """Return the limiter after one step, and its gaps; restrict as few fingers as possible."""
-        rest = self._rest()
-        slide = _Sliding(rest, self._limits, self._braking * dt * dt)
+    ) -> tuple[MotionState, Array]:
+        """Return the next motion and its gaps; restrict as few fingers as possible."""
+        rest = self._limiter.rest
+        slide = _Sliding(rest, self._limits, self._acceleration * dt * dt)
         sliding, braking = np.zeros((2, len(FINGERS)), dtype=bool)
         while True:
             touching = np.zeros(len(FINGERS), dtype=bool)
@@ -122,35 +128,26 @@ class FingerGuard:
             if not shortfall.max() > 0.0 or braking.all():
                 return trial, gaps
 
-    def halt(self, dt: float) -> None:
+    def brake(self, dt: float) -> None:
         """Brake for one step of `dt` [s]."""
-        self._limiter.update(self._rest(), dt)
+        self._limiter.brake(dt)
 
-    def _rest(self) -> Array:
-        """Return the positions at rest after braking from now on, shape (20,)."""
-        position = np.asarray(self._limiter.position)
-        # The limiter treats very low speeds as rest; this remainder must not leave the range.
-        low, high = np.minimum(CURL_LOWER, position), np.maximum(UPPER, position)
-        rest: Array = np.minimum(np.maximum(self._limiter.stopping_point, low), high)
-        return rest
-
-    def _try(self, goal: Array, dt: float, speed: float) -> tuple[RateLimiter, Array]:
-        """Return the limiter after one step, and the smallest gaps from there until rest."""
-        trial = copy.copy(self._limiter)  # It replaces its arrays and never writes into them.
-        trial.update(goal, dt, velocity=speed)
-        position, velocity = np.asarray(trial.position), np.asarray(trial.velocity)
-        stopping = velocity * np.abs(velocity) / (2.0 * self._braking)
+    def _try(self, goal: Array, dt: float, speed: float) -> tuple[MotionState, Array]:
+        """Return the motion after one step, and the smallest gaps from there until rest."""
+        limiter = self._limiter
+        present = limiter.state
+        limiter.update(goal, dt, max_speed=speed)
+        trial, limiter.state = limiter.state, present
         # A point of a finger moves at most by joint angles times lengths beyond the joints.
-        travel = (np.abs(position - self._measured_at) + np.abs(stopping)).reshape(5, 4) @ _REACH
+        braking = np.abs(trial.rest - trial.position) + trial.excursion
+        travel = (np.abs(trial.position - self._measured_at) + braking).reshape(5, 4) @ _REACH
         bound: Array = self._measured - travel[_PAIRS].sum(axis=1)
         if (bound > self._limits).all():
             return trial, bound
-        # Each joint brakes with its full deceleration, so joints stop at different times.
-        times = np.abs(velocity) / self._braking
-        times = np.minimum(times, _BRAKING_FRACTIONS * times.max())
-        path = times * (velocity - (0.5 * self._braking) * times * np.sign(velocity))
-        gaps = finger_gaps(position + path)
-        self._measured, self._measured_at = gaps[0], position
+        # Each joint brakes as fast as it can, so joints stop at different times.
+        poses = [limiter.braking_pose(trial, fraction) for fraction in _BRAKING_FRACTIONS]
+        gaps = finger_gaps(np.array(poses))
+        self._measured, self._measured_at = gaps[0], trial.position
         return trial, gaps.min(axis=0)
 
 

@@ -21,7 +21,7 @@ from teleop_system.modules.hand_teleop.hand_kinds import create_kind
 from teleop_system.modules.hand_teleop.retargeting import FingertipBatch
 from teleop_system.robots.description import Hand
 from teleop_system.safety.cause_log import CauseLog
-from teleop_system.utils._arrays import Component
+from teleop_system.safety.engage_ramp import EngageRamp
 from teleop_system.utils.filters import OneEuroFilter
 
 
@@ -67,9 +67,10 @@ class HandController:
         self._log = CauseLog()
         self._now: float | None = None
         self._step, self._follows = 0.0, False
-        self._target: Component | None = None
-        self._ramp_start: Component | None = None
-        self._ramped, self._jump, self._stamp = 0.0, 0.0, 0.0
+        self._target: Array | None = None
+        self._ramp_start: Array | None = None
+        self._ramp = EngageRamp(limits.ramp_time)
+        self._jump, self._stamp = 0.0, 0.0
         self.reset()
 
     @property
@@ -145,7 +146,7 @@ class HandController:
             self._stop_following()  # The hand has held; it begins with the ramp again.
         return state
 
-    def advance(self, fresh: HandJointState | None, target: Component | None) -> HandOutput:
+    def advance(self, fresh: HandJointState | None, target: Array | None) -> HandOutput:
         """Do the second half of `update()`: move on, towards the target or to a halt.
 
         Args:
@@ -164,7 +165,7 @@ class HandController:
                 self._follow(self._target, self._step)
             else:
                 self._stop_following()
-                self._kind.halt(self._step)
+                self._kind.brake(self._step)
         return HandOutput(self._kind.positions, self._log.causes, follows, self._stamp)
 
     def _step_time(self, now: float, dt: float) -> float:
@@ -184,25 +185,25 @@ class HandController:
             self._log.add(Rule.OVERRUN, self._name, elapsed, limit)
         return min(elapsed, limit)
 
-    def _follow(self, target: Component, step: float) -> None:
+    def _follow(self, target: Array, step: float) -> None:
         first = self._ramp_start is None
         if self._ramp_start is None:
             self._ramp_start = self._kind.positions
             self._jump = float(np.max(np.abs(target - self._ramp_start)))
             self._filter.reset()
-        self._ramped += step / self._config.ramp_time
-        if self._ramped < 1.0 and self._jump > self._kind.engage_step:
+        self._ramp.advance(step)
+        if not self._ramp.is_complete and self._jump > self._kind.engage_step:
             self._log.add(Rule.ENGAGE_JUMP, self._name, self._jump, self._kind.engage_step)
         smooth = self._filter.update(target, step)
-        share = _minimum_jerk(self._ramped) if self._ramped < 1.0 else 1.0
-        goal = self._ramp_start + share * (smooth - self._ramp_start)
+        share = self._ramp.blend
+        goal = share * smooth + (1.0 - share) * self._ramp_start
         # Even a cycle far longer than usual must not make the first step a jump.
         speed = self._kind.engage_step / step if first else self._kind.max_speed
         self._kind.follow(goal, step, min(speed, self._kind.max_speed), self._log)
 
     def _stop_following(self) -> None:
         self._ramp_start = None
-        self._ramped = 0.0
+        self._ramp.restart()
         self._jump = 0.0
 
 
@@ -276,8 +277,3 @@ class HandPairController:
             # What cannot be reached from here is no use as a start for the next solution.
             self._batch.reset({side: outputs[side].positions for side in blocked})
         return outputs
-
-
-def _minimum_jerk(share: float) -> float:
-    """Return the smoothest way from 0 to 1, at rest at both ends."""
-    return share**3 * (10.0 + share * (6.0 * share - 15.0))

@@ -19,7 +19,7 @@ from teleop_system.modules.hand_teleop.finger_guard import FingerGuard
 from teleop_system.modules.hand_teleop.retargeting import create_retargeter
 from teleop_system.robots.description import Hand
 from teleop_system.safety.cause_log import CauseLog
-from teleop_system.utils.rate_limiter import RateLimiter
+from teleop_system.safety.joint_limiter import JointLimiter
 
 DG5F = "dg5f"
 CURLS = (4, 6, 8, 10, 12, 14)
@@ -28,6 +28,9 @@ grasp, and gloves measure the pinky worst."""
 _curl_angles = itemgetter(*CURLS)
 _AT_LIMIT = 0.999
 """Share of the largest speed above which a joint counts as limited."""
+_ONSET = 0.002
+"""Time in [s] in which an acceleration builds up; robots declare lower jerks, which the safety
+manager keeps."""
 
 
 class HandKind(abc.ABC):
@@ -69,7 +72,7 @@ class HandKind(abc.ABC):
         """Take one step of `dt` [s] towards the goal, no faster than `speed`."""
 
     @abc.abstractmethod
-    def halt(self, dt: float) -> None:
+    def brake(self, dt: float) -> None:
         """Brake for one step of `dt` [s]."""
 
 
@@ -110,6 +113,7 @@ class Dg5fHand(HandKind):
         self._guard = FingerGuard(
             config.max_speed,
             config.max_acceleration,
+            config.max_acceleration / _ONSET,
             min_gap=config.min_gap,
             min_thumb_gap=config.min_thumb_gap,
         )
@@ -148,8 +152,8 @@ class Dg5fHand(HandKind):
         _report_speed(self, self._guard.velocity, (target - before) / dt, log)
 
     @override
-    def halt(self, dt: float) -> None:
-        self._guard.halt(dt)
+    def brake(self, dt: float) -> None:
+        self._guard.brake(dt)
 
     def _to_right_hand(self, positions: Array) -> Array:
         """Return positions as those of a right DG-5F, in the order of `joint_names`."""
@@ -172,12 +176,14 @@ class GraspHand(HandKind):
         self.max_speed = config.grasp.max_speed if is_linear else config.max_speed
         self.engage_step = config.engage_step_linear if is_linear else config.engage_step
         acceleration = config.grasp.max_acceleration if is_linear else config.max_acceleration
-        self._limiter = RateLimiter(self.max_speed, acceleration)
+        self._limiter = JointLimiter(
+            len(hand.joints), self.max_speed, acceleration, acceleration / _ONSET
+        )
 
     @property
     @override
     def positions(self) -> Array:
-        return np.array(self._limiter.position)
+        return self._limiter.position.copy()
 
     @override
     def reset(self, positions: Array | None) -> None:
@@ -190,13 +196,13 @@ class GraspHand(HandKind):
 
     @override
     def follow(self, goal: Array, dt: float, speed: float, log: CauseLog) -> None:
-        before = np.asarray(self._limiter.position)
-        self._limiter.update(goal, dt, velocity=speed)
-        _report_speed(self, np.asarray(self._limiter.velocity), (goal - before) / dt, log)
+        before = self._limiter.position
+        self._limiter.update(goal, dt, max_speed=speed)
+        _report_speed(self, self._limiter.velocity, (goal - before) / dt, log)
 
     @override
-    def halt(self, dt: float) -> None:
-        self._limiter.halt(dt)
+    def brake(self, dt: float) -> None:
+        self._limiter.brake(dt)
 
 
 def closure(state: HandJointState, config: GraspConfig) -> float:

@@ -190,7 +190,7 @@ def step_towards(
         step: Duration of the step in [s].
     """
     if velocity == 0.0 and acceleration == 0.0 and abs(target - rest) < AT_REST:
-        return NextMotion(position, velocity, acceleration, rest)
+        return NextMotion(target, 0.0, 0.0, target)
     sign = math.copysign(1.0, target - rest)
     v, a = sign * velocity, sign * acceleration
     end = a + max_jerk * step
