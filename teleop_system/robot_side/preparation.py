@@ -13,6 +13,7 @@ from teleop_system.exceptions import ConfigError
 from teleop_system.robot_side.engagement_table import EngagementState
 from teleop_system.robots import RobotDescription
 from teleop_system.safety import PartCommand, RobotParts
+from teleop_system.utils.minimum_jerk import PEAK_SPEED, minimum_jerk
 
 Array = NDArray[np.float64]
 
@@ -24,8 +25,6 @@ HOMING_SPEED = 0.6
 """Greatest speed of a joint while homing in [rad/s] or [m/s]."""
 SHORTEST_HOMING = 1.0
 """Shortest time of homing in [s], however short the distance."""
-PEAK_SPEED = 1.875
-"""Greatest speed of a minimum-jerk motion over its mean speed."""
 PAUSE = 0.1
 """Time without homing commands in [s] after which homing starts again from the present pose."""
 
@@ -112,7 +111,7 @@ class Preparation:
         longest = float(np.abs(distance).max())
         duration = max(SHORTEST_HOMING, PEAK_SPEED * longest / HOMING_SPEED)
         share = min((now - self._began) / duration, 1.0)
-        smooth = share**3 * (10.0 - share * (15.0 - 6.0 * share))
+        smooth = minimum_jerk(share)
         return np.asarray(self._start + smooth * distance)
 
     def _to_all_parts(self, goal: Array, now: float) -> dict[str, PartCommand]:

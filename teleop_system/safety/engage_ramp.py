@@ -2,6 +2,7 @@
 """The ramp that follows engaging: how much of full speed, or of the target, counts."""
 
 from teleop_system.safety.config import RAMP_TIME
+from teleop_system.utils.minimum_jerk import minimum_jerk
 
 LEAST_SPEED = 0.01
 """Share of the largest speed with which a ramp begins."""
@@ -45,8 +46,3 @@ class EngageRamp:
     def blend(self) -> float:
         """Share of the target that counts, with zero velocity and acceleration at both ends."""
         return minimum_jerk(self.progress)
-
-
-def minimum_jerk(share: float) -> float:
-    """Return the smoothest curve from 0 to 1, at rest at both ends."""
-    return share**3 * (10.0 + share * (6.0 * share - 15.0))

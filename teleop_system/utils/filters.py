@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike
 from teleop_system.utils import filter_kernels as kernels
 from teleop_system.utils._arrays import Array, Component, component
 from teleop_system.utils.quaternions import quat_normalize
-from teleop_system.utils.rate_limiter import RateLimiter
 
-__all__ = ["OneEuroFilter", "OneEuroRotationFilter", "RateLimiter"]
+__all__ = ["OneEuroFilter", "OneEuroRotationFilter"]
 
 
 class OneEuroFilter:

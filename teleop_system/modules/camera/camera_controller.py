@@ -22,6 +22,7 @@ from teleop_system.modules.gate import (
     malformed_rule,
 )
 from teleop_system.safety.cause_log import CauseLog
+from teleop_system.safety.engage_ramp import EngageRamp
 from teleop_system.utils.filters import OneEuroRotationFilter
 
 
@@ -61,6 +62,7 @@ class CameraController:
         self._pan = NeckAxis(config, config.pan_lower, config.pan_upper)
         self._tilt = NeckAxis(config, config.tilt_lower, config.tilt_upper)
         self._axes = (self._pan, self._tilt)
+        self._ramp = EngageRamp(config.ramp_time)
         self.reset()
 
     def reset(self, pan: float = 0.0, tilt: float = 0.0) -> None:
@@ -142,7 +144,7 @@ class CameraController:
         self._filter.reset()
 
     def _begin_ramp(self) -> None:
-        self._ramp = 0.0
+        self._ramp.restart()
         self._start = tuple(axis.begin() for axis in self._axes)
 
     def _follow(self, dt: float) -> None:
@@ -157,9 +159,8 @@ class CameraController:
             self._is_following = True
             self._begin_ramp()
         else:
-            self._ramp = min(1.0, self._ramp + dt / self._config.ramp_time)
-        r = self._ramp
-        share = r * r * r * (10.0 - r * (15.0 - 6.0 * r))
+            self._ramp.advance(dt)
+        share = self._ramp.blend
         targets = self._targets(*angles)
         wishes = [a + share * (b - a) for a, b in zip(self._start, targets, strict=True)]
         for axis, wish in zip(self._axes, wishes, strict=True):

@@ -12,6 +12,7 @@ from teleop_system.modules.locomotion.base_slew import AxisLimits, BaseSlew
 from teleop_system.modules.locomotion.config import LocomotionConfig
 from teleop_system.modules.locomotion.gait_detector import GaitDetector, GaitEstimate
 from teleop_system.safety.cause_log import CauseLog
+from teleop_system.safety.engage_ramp import EngageRamp
 
 SMALLEST_STANCE = -0.08
 """Left foot this far to the right of the right one, in [m], means that they are exchanged."""
@@ -50,6 +51,7 @@ class LocomotionController:
         self._right = PoseGate("right_foot", config.gate, bridges_losses=False)
         self._waist = PoseGate("waist", config.gate, Severity.INFO, bridges_losses=False)
         self._slew = _slew(config)
+        self._ramp = EngageRamp(config.ramp_time)
         self.reset()
 
     def reset(self) -> None:
@@ -59,7 +61,7 @@ class LocomotionController:
         self._forget_inputs()
         self._clock.reset()
         self._is_braking = False
-        self._ramp = 0.0
+        self._ramp.restart()
 
     def update(
         self,
@@ -96,7 +98,7 @@ class LocomotionController:
             self._is_braking = True
             self._detector.reset()
         if self._is_braking:
-            self._ramp = 0.0
+            self._ramp.restart()
             self._slew.brake(dt)
         else:
             self._slew.follow(self._wishes(dt), dt)
@@ -139,10 +141,10 @@ class LocomotionController:
     def _wishes(self, dt: float) -> list[float]:
         """Return the wished speed of every axis of the base, within its limits."""
         config, gait = self._config, self._detector.estimate
-        self._ramp = min(1.0, self._ramp + dt / config.ramp_time)
+        self._ramp.advance(dt)
         if not (gait.forward or gait.lateral or gait.turn):
             return [0.0] * (3 if self._is_holonomic else 2)
-        scale = self._ramp * self._ramp * (3.0 - 2.0 * self._ramp)
+        scale = self._ramp.blend
         forward = self._limit("linear_x", gait.forward * config.linear_scale)
         lateral = self._limit("linear_y", gait.lateral * config.linear_scale)
         turn = self._limit("angular_z", gait.turn * config.angular_scale)

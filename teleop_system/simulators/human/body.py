@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from teleop_system.exceptions import InvalidValueError
 from teleop_system.interfaces import TrackerRole
-from teleop_system.simulators.human.profiles import PEAK_SPEED, lift, minimum_jerk, sway
+from teleop_system.simulators.human.profiles import lift, sway
+from teleop_system.utils.minimum_jerk import PEAK_SPEED, minimum_jerk
 
 Array = NDArray[np.float64]
 

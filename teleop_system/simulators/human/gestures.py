@@ -6,7 +6,7 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from teleop_system.simulators.human.profiles import minimum_jerk
+from teleop_system.utils.minimum_jerk import minimum_jerk
 
 Array = NDArray[np.float64]
 

@@ -3,18 +3,7 @@
 
 import math
 
-PEAK_SPEED = 1.875
-"""Largest slope of `minimum_jerk`: a reach of 1 m in 1 s passes its middle at 1.875 m/s."""
-
-
-def minimum_jerk(fraction: float) -> float:
-    """Return how much of a reach is done after a fraction of its time, both from 0 to 1.
-
-    The smoothest course from rest to rest, and the one that hands take (Flash and Hogan, 1985):
-    velocity and acceleration are zero at both ends.
-    """
-    s = min(max(fraction, 0.0), 1.0)
-    return s * s * s * (10.0 + s * (6.0 * s - 15.0))
+from teleop_system.utils.minimum_jerk import minimum_jerk
 
 
 def lift(fraction: float) -> float:
