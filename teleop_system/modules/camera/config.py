@@ -56,7 +56,7 @@ class CameraConfig:
     """Whether engaging centres as well, so that the robot looks ahead wherever one faces."""
     center_tilt: bool = True
     """Whether centring takes the present nod as level, and not only the present direction."""
-    ramp_time: float = 1.0
+    ramp_time: float = RAMP_TIME
     """Time in [s] to catch up after engaging, resuming or centring."""
     stall_after: float = LOOP.timeout
     """Step time in [s] past which the loop has stalled, and the head holds first."""

@@ -3,10 +3,8 @@
 
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
 from teleop_system.safety.engage_ramp import EngageRamp
+from teleop_system.utils.minimum_jerk import PEAK_SPEED
 from teleop_system.utils.poses import ORIGIN, PoseTuple, angle_between, blend, distance
-
-PEAK_SPEED = 1.875
-"""Largest speed of the blend over its mean speed."""
 
 
 class CatchUp:
