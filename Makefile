@@ -1,4 +1,4 @@
-# Type `make` to see what can be done here. Every target sets up what it needs first.
+# Type `make` for the list of targets. Every target sets up what it needs first.
 VENV ?= .venv
 EXTRAS ?= sim,ik,ros,streaming,mocap,viz,dev
 PYTHON ?= python3
@@ -13,17 +13,21 @@ export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run demo test lint format bench clean
+.PHONY: help setup lock run demo test lint format bench clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | \
 	  awk -F ':.*## ' '{ printf "  make %-8s %s\n", $$1, $$2 }'
 
-setup: $(READY) ## Make .venv and install what is needed; again only when the manifests change.
+setup: $(READY) ## Make .venv with the tested versions; again only when the manifests change.
 
-$(READY): setup.py pyproject.toml scripts/setup_env.sh
+$(READY): setup.py pyproject.toml constraints.txt scripts/setup_env.sh
 	@PYTHON="$(PYTHON)" sh scripts/setup_env.sh "$(VENV)" "$(EXTRAS)"
 	@touch $@
+
+lock: ## Renew constraints.txt with the newest versions, for make setup to install.
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	  PYTHON="$(PYTHON)" sh scripts/setup_env.sh "$$folder" "$(EXTRAS)" lock
 
 run: $(READY) ## Start the ROS 2 nodes of robot, operator and controllers (ARGS="--options").
 	@$(PY) -m teleop_system.cli launch teleop_sim_full operator:=mocap loop:=true $(ARGS)
@@ -40,12 +44,12 @@ lint: $(READY) ## Check style, formatting and types.
 	@$(PY) -m ruff format --check $(SOURCES)
 	@$(PY) -m mypy
 
-format: $(READY) ## Put style and formatting right where that can be done by machine.
+format: $(READY) ## Fix style and formatting where a tool can.
 	@$(PY) -m ruff check --fix $(SOURCES)
 	@$(PY) -m ruff format $(SOURCES)
 
 bench: $(READY) ## Measure the performance budgets against their peers.
 	@$(PY) -m bench $(ARGS)
 
-clean: ## Remove .venv and everything that was generated.
+clean: ## Remove .venv and all generated files.
 	rm -rf $(VENV) build dist outputs runs *.egg-info .mypy_cache .pytest_cache .ruff_cache

@@ -2,21 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 # Make a virtual environment and install teleop_system with its extras into it.
 # Usage: setup_env.sh VENV EXTRAS          for example: setup_env.sh .venv sim,ik,ros,dev
+#        setup_env.sh VENV EXTRAS lock     installs the newest versions, and writes constraints.txt
 set -eu
 
 venv=$1
 extras=$2
+task=${3:-install}
+constraints=constraints.txt
 python=${PYTHON:-python3}
 say() { printf '\033[1;36m[setup]\033[0m %s\n' "$*"; }
 
-# A shared library is there where the dynamic linker can name it.
+# A shared library is installed if the dynamic linker finds it.
 has_library() { ldconfig -p 2>/dev/null | grep -q "$1"; }
 
 wants() { case ",$extras," in *",$1,"*) ;; *) return 1 ;; esac; }
 
 has_command() { command -v "$1" >/dev/null; }
 
-# What pictures, windows and pages need beyond Python, and is not here yet.
+# Missing system packages that pictures, windows and pages need.
 missing_packages() {
     has_library libEGL.so.1 || echo libegl1 libgl1-mesa-dri
     has_library libOSMesa.so || echo libosmesa6
@@ -43,7 +46,7 @@ install_system_packages() {
             return
         fi
         echo "$log" | tail -n 3
-        say "could not install them; the robot runs all the same, some pictures and tests do not"
+        say "could not install them; the robot works, some pictures and tests do not"
         return
     fi
     say "cameras, windows and some tests need system packages that are missing here. Type:"
@@ -51,7 +54,7 @@ install_system_packages() {
     say "Everything else works without them."
 }
 
-# A ROS 2 that apt installed serves better than the wheels, and the two must not be mixed.
+# ROS 2 installed by apt takes precedence over the wheels; the two must not be mixed.
 system_ros() {
     for distro in kilted jazzy; do
         if [ "${ROS_DISTRO:-}" = "$distro" ] || [ -e "/opt/ros/$distro/setup.bash" ]; then
@@ -68,7 +71,46 @@ pip_install() {
     "$venv/bin/python" -m pip install ${quiet:+"$quiet"} --disable-pip-version-check "$@"
 }
 
-# Compiled once, kernels are loaded from disk; otherwise the first start of a robot would wait.
+# Compiled wheels differ by Python version and machine, so the tested versions hold for one of each.
+platform() {
+    "$venv/bin/python" -c 'import platform as p, sys
+print("Python %d.%d, %s %s" % (*sys.version_info[:2], p.system(), p.machine()))'
+}
+
+# The packages that pip installed; some ROS 2 wheels carry the metadata of further packages.
+installed() {
+    "$venv/bin/python" - <<EOF
+from importlib.metadata import distributions
+found = {(d.name, d.version) for d in distributions() if d.read_text("INSTALLER") == "pip\n"}
+for name, version in sorted(found, key=lambda item: item[0].lower()):
+    if name not in ("teleop_system", "teleop-system"):
+        print(f"{name}=={version}")
+EOF
+}
+
+install_package() {
+    if [ "$task" = lock ]; then
+        pip_install --upgrade pip setuptools
+        pip_install --editable ".[$extras]"
+        {
+            echo "# Tested with: $(platform)"
+            echo "# make lock renews this file, make setup installs these versions."
+            installed
+        } >"$constraints"
+        say "wrote $constraints"
+    elif grep -qxF "# Tested with: $(platform)" "$constraints"; then
+        pip_install --constraint "$constraints" --upgrade pip setuptools
+        # The tools that build packages are pinned as well.
+        pip_install --constraint "$constraints" --build-constraint "$constraints" \
+            --editable ".[$extras]"
+    else
+        say "$constraints is for another platform than $(platform): installing the newest versions"
+        pip_install --upgrade pip
+        pip_install --editable ".[$extras]"
+    fi
+}
+
+# Compiled once, kernels are loaded from disk; otherwise the first start of a robot waits for them.
 compile_kernels() {
     say "compiling kernels (about 25 s)"
     for file in $(find teleop_system -name '*kernels.py'); do
@@ -78,7 +120,7 @@ compile_kernels() {
 }
 
 main() {
-    install_system_packages
+    [ "$task" = lock ] || install_system_packages
     distro=$(system_ros)
     if [ -n "$distro" ]; then
         extras=$(echo "$extras" | sed 's/\bros\b//g; s/,,*/,/g; s/^,//; s/,$//')
@@ -92,9 +134,8 @@ main() {
         "$python" -m venv "$venv"
     fi
     say "installing teleop_system[$extras] (about 2 GB the first time, a few minutes)"
-    pip_install --upgrade pip
-    pip_install --editable ".[$extras]"
-    compile_kernels
+    install_package
+    [ "$task" = lock ] || compile_kernels
     say "done"
 }
 
