@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from teleop_system.cli.launch import launch_script
+from teleop_system.cli.main import launch_script
 
 if __name__ == "__main__":
     launch_script("master_mocap", "launch_master_mocap.py")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`teleop launch`: a stack of ROS 2 nodes as supervised processes."""
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -116,10 +115,3 @@ def option_table(stack: "Stack") -> "Table":
             escape(option.description) + tail,
         )
     return table
-
-
-def launch_script(stack: str, program: str) -> None:
-    """Be a script that starts one stack: `scripts/launch_*.py`."""
-    from teleop_system.cli.main import app
-
-    app(["launch", stack, *sys.argv[1:]], prog_name=program)

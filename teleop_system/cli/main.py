@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `teleop` command itself: its global options and the list of its sub-commands."""
 
+import sys
 from typing import Annotated
 
 import typer
@@ -80,3 +81,8 @@ app.command("version")(version)
 def main() -> None:
     """Run the `teleop` command; the target of the console script."""
     app(prog_name="teleop")
+
+
+def launch_script(stack: str, program: str) -> None:
+    """Run a script that starts one stack: `scripts/launch_*.py`."""
+    app(["launch", stack, *sys.argv[1:]], prog_name=program)
