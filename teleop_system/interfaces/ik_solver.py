@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inverse kinematics: from wished poses to joint positions, one control tick at a time."""
+"""Inverse kinematics: from target poses to joint positions, one control tick at a time."""
 
 import abc
 from dataclasses import dataclass
@@ -35,6 +35,22 @@ class IKResult:
         )
         object.__setattr__(self, "joint_positions", positions)
 
+    @classmethod
+    def trusted(
+        cls,
+        joint_positions: NDArray[np.float64],
+        success: bool,
+        error_position: float,
+        error_orientation: float,
+    ) -> "IKResult":
+        """Return a result of checked values; checking them again takes a tenth of a tick."""
+        result = object.__new__(cls)
+        object.__setattr__(result, "joint_positions", joint_positions)
+        object.__setattr__(result, "success", success)
+        object.__setattr__(result, "error_position", error_position)
+        object.__setattr__(result, "error_orientation", error_orientation)
+        return result
+
 
 class IIKSolver(abc.ABC):
     """Moves the joints towards target poses, within the robot's limits, tick by tick.
@@ -42,15 +58,13 @@ class IIKSolver(abc.ABC):
     A tick never raises for a target that is far, singular or out of reach: it returns the best
     feasible step with `success` False. Joint vectors follow `get_joint_names()`.
 
-    A solver may offer more, as `solvers.base_solver.ModelSolver` does, and the arm controller
-    uses what it finds: `reset()` forgets the past, `shift()` goes on from elsewhere,
-    `chain_error()` tells each chain's own error, and `solve_rows()` is quicker where targets
-    are numbers.
+    A solver that remembers earlier ticks overrides `reset()` and `shift()`; one that computes
+    everything from `current_joints` has no need to.
     """
 
     @abc.abstractmethod
     def initialize(self, urdf_path: str, **kwargs: Any) -> bool:
-        """Load the model; False, with the reason logged, where a library is not installed.
+        """Load the model; False, with the reason logged, if a library is not installed.
 
         Raises:
             ModelError: The file is missing or broken.
@@ -93,4 +107,24 @@ class IIKSolver(abc.ABC):
 
     @abc.abstractmethod
     def set_posture_target(self, posture: NDArray[np.float64]) -> None:
-        """Prefer joint positions near `posture` [rad], shape (N,), where the targets allow it."""
+        """Prefer joint positions near `posture` [rad], shape (N,), if the targets allow it."""
+
+    def reset(self, velocity: NDArray[np.float64] | None = None) -> None:  # noqa: B027
+        """Forget the last result; the next tick starts from the joints it is given.
+
+        Args:
+            velocity: Joint velocities at that moment in [rad/s], shape (N,); by default zero.
+
+        Raises:
+            InvalidJointStateError: `velocity` has another length or is not finite.
+        """
+
+    def shift(self, offset: NDArray[np.float64]) -> None:  # noqa: B027
+        """Move the last result by `offset` [rad], shape (N,), and continue from there.
+
+        The caller passes the moved joints to the next tick. The motion counts as motion of the
+        last tick, so that accelerations stay what they are.
+
+        Raises:
+            InvalidJointStateError: `offset` has another length or is not finite.
+        """

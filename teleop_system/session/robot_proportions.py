@@ -10,7 +10,7 @@ from teleop_system.devices.config import DriverSettings
 from teleop_system.interfaces.master_device import HAND_SIDES
 from teleop_system.mocap.config import PlanningTask, RobotProportions
 from teleop_system.modules.arm_teleop.body import POSTURE
-from teleop_system.modules.arm_teleop.chain_kinematics import ChainKinematics
+from teleop_system.solvers.chain_kinematics import ChainKinematics
 from teleop_system.robots import RobotDescription, load_robot
 from teleop_system.settings import TeleopSettings
 from teleop_system.utils.plain_values import plain
@@ -52,7 +52,7 @@ def robot_proportions(robot: RobotDescription, pose: str | None = None) -> Robot
         reach = reaches[side]
         assert reach is not None
         offset, shoulder = _shoulder(kinematics, reach, initial)
-        position, orientation = kinematics.place(arm, initial)
+        position, orientation = kinematics.pose(arm, initial)
         shoulders[str(side)] = tuple(offset.tolist())
         hands[str(side)] = tuple((np.array(position) - shoulder).tolist())
         hanging = _hanging_orientation(robot, kinematics, arm, reach, joints)
@@ -115,7 +115,7 @@ def _shoulder(kinematics: ChainKinematics, reach: Any, joints: list[float]) -> t
     centre = np.array(reach.centre)
     if reach.carrier is None:
         return np.zeros(3), centre
-    position, orientation = kinematics.place(reach.carrier, joints)
+    position, orientation = kinematics.pose(reach.carrier, joints)
     offset = quat_rotate(np.array(orientation), centre)
     return offset, np.array(position) + offset
 
@@ -132,7 +132,7 @@ def _hanging_orientation(
         return None
     values = [robot.pose(HANGING_POSE).get(joint, 0.0) for joint in joints]
     _, shoulder = _shoulder(kinematics, reach, values)
-    position, orientation = kinematics.place(arm, values)
+    position, orientation = kinematics.pose(arm, values)
     offset = np.array(position) - shoulder
     if offset[2] > 0.0 or float(np.hypot(offset[0], offset[1])) > HANGING_ERROR:
         return None

@@ -10,7 +10,7 @@ import numpy as np
 
 from teleop_system.interfaces import Pose6D, VelocityCommand
 from teleop_system.interfaces.causes import Cause, Severity
-from teleop_system.modules.arm_teleop.chain_kinematics import ChainKinematics
+from teleop_system.solvers.chain_kinematics import ChainKinematics
 from teleop_system.robot_side.engagement import EngagementStatus
 from teleop_system.robots import RobotDescription
 from teleop_system.utils.transforms import quat_distance
@@ -104,7 +104,7 @@ class StatusReporter:
     def error(self, chain: str, target: Pose6D) -> TrackingError:
         """Return how far an end effector, as last measured, is from a target."""
         positions = self._session.robot_side.drive.positions.tolist()
-        position, orientation = self._kinematics.place(chain, positions)
+        position, orientation = self._kinematics.pose(chain, positions)
         return TrackingError(
             math.dist(position, target.position.tolist()),
             float(quat_distance(np.array(orientation), target.orientation)),

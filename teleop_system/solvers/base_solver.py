@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all solvers share: checking inputs, keeping state, measuring results.
+"""What all solvers share: checks of inputs, state from tick to tick, measured results.
 
-A solver continues from its own last result, so that the joint positions it returns keep to
-velocity and acceleration limits from one tick to the next even where the joints it is given lag
-behind or carry noise. Joints further away than `rebase_ticks` ticks at full speed mean that the
-robot was moved by someone else; the solver then starts anew from them, at rest. Whoever knows that
-the robot merely falls behind uses `shift()`.
+A solver continues from its own last result, so that the joint positions it returns keep velocity
+and acceleration limits from one tick to the next even if the joints it is given lag behind or
+carry noise. Joints further away than `rebase_ticks` ticks at full speed mean that something else
+moved the robot; the solver then starts anew from them, at rest. A caller that moves the joints on
+purpose uses `shift()`.
 """
 
 import abc
@@ -22,18 +22,18 @@ from typing_extensions import override
 from teleop_system.exceptions import (
     ConfigError,
     InvalidJointStateError,
+    InvalidPoseError,
     InvalidValueError,
     UnknownNameError,
 )
 from teleop_system.interfaces import IIKSolver, IKResult, Pose6D
 from teleop_system.solvers import chain_kernels
 from teleop_system.solvers.chain_task import ChainTask
+from teleop_system.solvers.link_tree import LinkTree
 from teleop_system.solvers.motion_bounds import JointLimitArrays, MotionBounds
 from teleop_system.solvers.options import SolverOptions
-from teleop_system.solvers.target_rows import refusal, rows_of
 
 Array = NDArray[np.float64]
-RowResult = tuple[Array, bool, float, float]
 
 _logger = logging.getLogger(__name__)
 
@@ -49,28 +49,17 @@ class Kinematics(Protocol):
     def to_internal(self, joints: Array) -> Array:
         """Return a joint vector of the caller in internal order."""
 
-    def chain_masks(self) -> Array:
-        """Return 1 where a joint moves a chain's frame, 0 elsewhere, shape (chains, N)."""
-
-
-class State(Protocol):
-    """The robot at one posture; see `KinematicState`."""
-
-    frames: Array
-    """Rotation, row by row, and position of every chain's frame, shape (chains, 12)."""
-
-    def update(self, joints: Array) -> None:
-        """Compute everything for joint positions in internal order."""
+    def tree(self) -> LinkTree:
+        """Return the link tree with a frame for every chain."""
 
 
 class ModelSolver(IIKSolver):
-    """A solver that knows the robot's kinematics; what it does in a tick is `_step()`."""
+    """A solver that knows the robot's kinematics; a kind of solver implements `_step()`."""
 
     PACKAGES: Mapping[str, str] = {}
-    """Module and distribution of the libraries the solver cannot do without."""
+    """Module and distribution of the libraries the solver needs."""
 
     _kinematics: Kinematics
-    _state: State
 
     def __init__(self) -> None:
         self._is_ready = False
@@ -86,21 +75,21 @@ class ModelSolver(IIKSolver):
             )
             return False
         self._options = options
-        self._load(urdf_path, options)
+        self._kinematics = self._load(urdf_path, options)
+        self._tree = self._kinematics.tree()
         self._limits = self._kinematics.limits
         self._bounds = MotionBounds(self._limits, options.return_speed)
-        self._table = np.zeros((len(options.chains), chain_kernels.SIZE))
+        self._chains = np.zeros(len(options.chains), dtype=chain_kernels.CHAIN)
         self._tasks = {
-            name: ChainTask(name, config, row)
-            for (name, config), row in zip(options.chains.items(), self._table, strict=True)
+            name: ChainTask(name, config, record)
+            for (name, config), record in zip(options.chains.items(), self._chains, strict=True)
         }
         self._task_list = tuple(self._tasks.values())
-        # The chains that had a target in the last tick, and their rows in the table.
-        self._aimed: tuple[str, ...] | None = None
-        self._places: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self._away = self._table[:, chain_kernels.AWAY : chain_kernels.AWAY + 2]
-        self._work = np.zeros(18)
-        self._masks = self._kinematics.chain_masks()
+        # The chains that had a target in the last tick, and their indices.
+        self._followed: tuple[str, ...] | None = None
+        self._indices: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._work = np.zeros((3, 6))
+        self._masks = self._tree.frame_masks()
         self._names = self._kinematics.joint_names
         size = len(self._names)
         self._posture = self._kinematics.posture.copy()
@@ -133,37 +122,16 @@ class ModelSolver(IIKSolver):
         current_joints: NDArray[np.float64],
         dt: float = 0.01,
     ) -> IKResult:
-        chains, targets = tuple(target_poses), rows_of(target_poses)
-        return _trusted_result(*self.solve_rows(chains, targets, current_joints, dt))
-
-    def solve_rows(
-        self, chains: tuple[str, ...], targets: Array, current_joints: Array, dt: float = 0.01
-    ) -> RowResult:
-        """Do what `solve_multi` does, for callers whose targets are numbers in a table.
-
-        Args:
-            chains: The chains that have a target.
-            targets: Their positions in [m] and quaternions xyzw, shape (K, 7).
-            current_joints: As of `solve_multi`.
-            dt: As of `solve_multi`.
-
-        Returns:
-            What an `IKResult` holds, in that order.
-
-        Raises:
-            TeleopError: As `solve_multi` does.
-        """
-        if not self._is_ready:
-            self._require_ready()
+        self._require_ready()
         if dt != self._dt:
             self._set_period(dt)
-        self._aim(chains, targets, is_new=self._start_from(current_joints))
+        self._set_targets(target_poses, is_new_start=self._start_from(current_joints))
         step, last = self._step(), self._last_step
-        # Whatever numbers a model has led to, joints are only ever told to go to a place.
+        # Whatever numbers a model leads to, only finite joint positions are returned.
         is_solved = step is not None and math.isfinite(step.dot(step))
         last[:] = step if step is not None and is_solved else self._bounds.braking_step(last)
         np.add(self._joints, last, self._joints)
-        return self._measure(chains, is_solved=is_solved)
+        return self._measure(target_poses, is_solved=is_solved)
 
     @override
     def get_joint_names(self) -> list[str]:
@@ -180,70 +148,39 @@ class ModelSolver(IIKSolver):
         self._require_ready()
         self._posture[:] = self._kinematics.to_internal(self._checked(posture, "posture"))
 
-    def reset(self, velocity: ArrayLike | None = None) -> None:
-        """Forget the last result; the next tick starts from the joints it is given.
-
-        Args:
-            velocity: Joint velocities at that moment in [rad/s], solver order; by default zero.
-
-        Raises:
-            InvalidJointStateError: `velocity` has another length or is not finite.
-        """
+    @override
+    def reset(self, velocity: NDArray[np.float64] | None = None) -> None:
         self._require_ready()
         self._result = np.full(len(self._names), np.nan)
         start = np.zeros(len(self._names)) if velocity is None else velocity
         self._velocity[:] = self._kinematics.to_internal(self._checked(start, "velocity"))
 
-    def chain_error(self, chain: str) -> tuple[float, float]:
-        """Return how far a chain's frame was from its target after the last tick, [m] and [rad].
-
-        Raises:
-            UnknownNameError: There is no such chain.
-        """
+    @override
+    def shift(self, offset: NDArray[np.float64]) -> None:
         self._require_ready()
-        if chain not in self._tasks:
-            raise UnknownNameError("chain", chain, self._tasks)
-        return self._tasks[chain].away
-
-    def shift(self, way: ArrayLike) -> Array:
-        """Go on from elsewhere: move the last result, and return it.
-
-        This counts as motion of the last tick, so that accelerations stay what they are.
-
-        Args:
-            way: How far to move each joint in [rad], solver order.
-
-        Raises:
-            InvalidJointStateError: `way` has another length or is not finite, or there is no
-                result to move.
-        """
-        self._require_ready()
+        moved = self._kinematics.to_internal(self._checked(offset, "offset"))
         if np.isnan(self._result[0]):
-            raise InvalidJointStateError("there is no last result to shift; solve first")
-        moved = self._kinematics.to_internal(self._checked(way, "way"))
+            return  # The next tick starts from the joints it is given.
         self._joints += moved
-        self._last_step += moved
+        self._last_step += moved  # So that accelerations stay what they are.
         self._is_outside = True  # Perhaps; the next tick finds out.
-        self._state.update(self._joints)
-        chain_kernels.locate(self._table, self._state.frames)
+        self._observe()
         self._on_shift()
         self._result = self._joints[self._order]
-        self._result.setflags(write=False)
-        return self._result
 
     @abc.abstractmethod
-    def _load(self, path: str, options: SolverOptions) -> None:
-        """Load the model into `_kinematics` and `_state`."""
+    def _load(self, path: str, options: SolverOptions) -> Kinematics:
+        """Return the model."""
 
     @abc.abstractmethod
     def _prepare(self) -> bool:
-        """Build what the solver needs besides the model; False, logged, where it cannot."""
+        """Build what the solver needs besides the model; False, logged, if it cannot."""
 
     @abc.abstractmethod
     def _step(self) -> Array | None:
-        """Return the joint step of the tick [rad] within its bounds; None where there is none.
+        """Return the joint step of the tick [rad] within its bounds; None if there is none.
 
-        At the call `_state` is at `_joints` and every task has its plan.
+        At the call `_tree` is at `_joints` and every task has its plan.
         """
 
     def _update_bounds(self) -> None:
@@ -275,7 +212,7 @@ class ModelSolver(IIKSolver):
         self._slack = self._slack[self._order]
 
     def _start_from(self, joints: Array) -> bool:
-        """Continue from the last result where `joints` are near it, else from `joints`."""
+        """Continue from the last result if `joints` are near it, else from `joints`."""
         if joints is self._result:
             return False
         try:
@@ -285,55 +222,65 @@ class ModelSolver(IIKSolver):
             ):
                 return False
         except (TypeError, ValueError):
-            pass  # Whatever was given, the check below says what is wrong with it.
+            pass  # The check below says what is wrong.
         checked = self._checked(joints, "current_joints")
-        # A jump that nobody announced by `reset()` says nothing of velocities.
+        # After a jump without `reset()` velocities are unknown.
         was_reset = np.isnan(self._result[0])
         self._last_step[:] = self._velocity * self._dt if was_reset else 0.0
         self._joints[:] = self._kinematics.to_internal(checked)
         self._is_outside = True  # Perhaps; the first tick finds out.
         self._on_new_start()
-        self._state.update(self._joints)
-        chain_kernels.observe(self._table, self._state.frames)
+        self._tree.update(self._joints)
+        chain_kernels.observe(self._chains, self._tree.frames)
         for task in self._task_list:
             task.release()
         return True
 
     def _on_new_start(self) -> None:
-        """Forget what was remembered of the ticks before, for the joints have jumped."""
+        """Forget everything of the ticks before: the joints have jumped."""
 
     def _on_shift(self) -> None:
-        """Correct what was computed of the last result, for it has been moved."""
+        """Update whatever was computed from the last result: it has been moved."""
 
-    def _aim(self, chains: tuple[str, ...], targets: ArrayLike, *, is_new: bool) -> None:
-        if is_new or chains != self._aimed:
+    def _set_targets(self, poses: Mapping[str, Pose6D], *, is_new_start: bool) -> None:
+        chains = tuple(poses)
+        if is_new_start or chains != self._followed:
             for name in chains:
                 if name not in self._tasks:
                     raise UnknownNameError("chain", name, self._tasks)
             for name, task in self._tasks.items():
-                task.take_aim() if name in chains else task.hold()
-            self._aimed = chains
-            places = [list(self._tasks).index(name) for name in chains]
-            self._places = np.array(places, dtype=np.int64)
-        rows = np.ascontiguousarray(targets, dtype=np.float64)
-        bad = chain_kernels.aim(self._table, rows, self._places)
-        if bad != chain_kernels.TAKEN:
-            raise refusal(chains, rows, bad)
-        if is_new:
+                task.follow() if name in chains else task.hold()
+            self._followed = chains
+            indices = [list(self._tasks).index(name) for name in chains]
+            self._indices = np.array(indices, dtype=np.int64)
+        targets = _as_rows(poses)
+        refused = chain_kernels.set_targets(self._chains, targets, self._indices)
+        if refused != chain_kernels.ACCEPTED:
+            length = float(np.linalg.norm(targets[refused, 3:]))
+            raise InvalidPoseError(
+                f"the target of {chains[refused]!r} needs a unit quaternion, "
+                f"got one of length {length:.6g}"
+            )
+        if is_new_start:
             for task in self._task_list:
                 task.forget_motion()
-        chain_kernels.plan(self._table, self._work)
+        chain_kernels.plan(self._chains, self._work)
 
-    def _measure(self, poses: Iterable[str], *, is_solved: bool) -> RowResult:
-        self._state.update(self._joints)
-        chain_kernels.locate(self._table, self._state.frames)
+    def _observe(self) -> None:
+        """Compute where the chains are at `_joints`, and how far from their targets."""
+        self._tree.update(self._joints)
+        chain_kernels.observe_and_measure(self._chains, self._tree.frames)
+
+    def _measure(self, followed: Iterable[str], *, is_solved: bool) -> IKResult:
+        self._observe()
+        distances, angles = self._chains["distance"], self._chains["angle"]
         worst_position = worst_orientation = 0.0
-        for name, (position, orientation) in zip(self._tasks, self._away.tolist(), strict=True):
-            if name in poses:
-                if position > worst_position:
-                    worst_position = position
-                if orientation > worst_orientation:
-                    worst_orientation = orientation
+        for name, distance, angle in zip(
+            self._tasks, distances.tolist(), angles.tolist(), strict=True
+        ):
+            if name in followed:
+                worst_position = max(worst_position, distance)
+                worst_orientation = max(worst_orientation, angle)
         success = (
             is_solved
             and worst_position <= self._position_tolerance
@@ -341,7 +288,7 @@ class ModelSolver(IIKSolver):
         )
         self._result = self._joints[self._order]
         self._result.setflags(write=False)
-        return self._result, success, worst_position, worst_orientation
+        return IKResult.trusted(self._result, success, worst_position, worst_orientation)
 
     def _checked(self, values: ArrayLike, name: str) -> Array:
         try:
@@ -363,14 +310,16 @@ class ModelSolver(IIKSolver):
             raise ConfigError(f"{type(self).__name__} is not initialised; call initialize() first")
 
 
-def _trusted_result(
-    joints: Array, success: bool, error_position: float, error_orientation: float
-) -> IKResult:
-    """Return a result of fields known to be sound; checking them again takes a tenth of a tick."""
-    result = object.__new__(IKResult)
-    write = object.__setattr__
-    write(result, "joint_positions", joints)
-    write(result, "success", success)
-    write(result, "error_position", error_position)
-    write(result, "error_orientation", error_orientation)
-    return result
+def _as_rows(poses: Mapping[str, Pose6D]) -> Array:
+    """Return positions [m] and quaternions xyzw, shape (K, 7).
+
+    Raises:
+        InvalidPoseError: A pose is marked invalid.
+    """
+    numbers: list[float] = []
+    for name, pose in poses.items():
+        if not pose.valid:
+            raise InvalidPoseError(f"the target of {name!r} is marked invalid")
+        numbers += pose.position.tolist()
+        numbers += pose.orientation.tolist()
+    return np.array(numbers).reshape(-1, 7)

@@ -10,14 +10,14 @@ from teleop_system.solvers.pinocchio_solver import PinocchioSolver
 Array = NDArray[np.float64]
 
 MAX_PASSES = 6
-"""How often joints at a bound are fixed there and the others asked again."""
+"""Largest number of passes that fix joints at their bounds and solve for the others."""
 
 
 class DLSSolver(PinocchioSolver):
     """Weighted, damped least squares over all chains, clamped to the limits joint by joint.
 
-    Joints that would leave their bounds are put on them, and the remaining ones make up for it
-    as well as they can. Keeps position, velocity and acceleration limits; ignores
+    Joints that would leave their bounds are set to them, and the remaining ones make up for it
+    as far as they can. Keeps position, velocity and acceleration limits; ignores
     `collision_pairs`.
     """
 
@@ -39,8 +39,8 @@ class DLSSolver(PinocchioSolver):
         step = np.zeros(len(gradient))
         is_free = np.ones(len(gradient), dtype=bool)
         for _ in range(MAX_PASSES):
-            wanted = gradient[is_free] - hessian[np.ix_(is_free, ~is_free)] @ step[~is_free]
-            step[is_free] = np.linalg.solve(hessian[np.ix_(is_free, is_free)], wanted)
+            right = gradient[is_free] - hessian[np.ix_(is_free, ~is_free)] @ step[~is_free]
+            step[is_free] = np.linalg.solve(hessian[np.ix_(is_free, is_free)], right)
             is_beyond = is_free & ((step < lower) | (step > upper))
             step = self._clip(step)
             if not is_beyond.any():
@@ -51,7 +51,7 @@ class DLSSolver(PinocchioSolver):
     def _normal_equations(self) -> tuple[Array, Array]:
         """Return the matrix and the right-hand side of the damped least squares."""
         options, size = self._options, len(self._joints)
-        jacobian = self._state.jacobian
+        jacobian = self._tree.jacobian
         pull = (self._posture - self._joints) * min(1.0, options.posture_speed * self._dt)
         price = options.posture_weight**2
         hessian = np.diag(np.full(size, price + options.damping))

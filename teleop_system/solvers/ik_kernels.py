@@ -1,52 +1,78 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The quadratic program of an IK tick, and its solution where nothing limits it."""
+"""The quadratic program of an IK tick, and its solution if no limit is met."""
 
 import math
 
 import numpy as np
 from numpy.typing import NDArray
 
+from teleop_system.solvers.chain_kernels import CHAIN  # noqa: F401
 from teleop_system.utils.compiled import kernel
 
 Array = NDArray[np.float64]
 
-STEP, DAMPING, SHARE = 14, 20, 21
-"""Columns of the table of `chain_kernels`, which another file's kernels cannot import."""
+Records = NDArray[np.void]
+
+PRICE = np.dtype(
+    [
+        *[("motion", np.float64), ("posture", np.float64), ("inertia", np.float64)],
+        *[("lowest", np.float64), ("highest", np.float64)],
+        *[("limit_pull", np.float64), ("limit", np.float64)],
+    ],
+    align=True,
+)
+"""What a joint's motion costs: any motion, its pull to the posture, a change of its step; the
+positions where the margins of its limits begin [rad], the pull out of them, and the price of
+motion within them."""
+LIMIT = np.dtype(
+    [
+        *[("change", np.float64), ("step", np.float64)],
+        *[("middle", np.float64), ("half_range", np.float64)],
+    ],
+    align=True,
+)
+"""Limits of a joint in a tick [rad]: largest change of its step, largest step, middle of its
+range of positions, and half of that range."""
+WEIGHT = np.dtype(
+    [("position", np.float64), ("orientation", np.float64), ("damping", np.float64)], align=True
+)
+"""Weights of a chain."""
 
 
-@kernel("void(f8[:, ::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1])")
+@kernel("void(PRICE[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1])")
 def regularize(
-    terms: Array, joints: Array, last: Array, posture: Array, prices: Array, pull: Array
+    terms: Records, joints: Array, last: Array, posture: Array, prices: Array, pull: Array
 ) -> None:
-    """Write what joint motion costs, and the motion that costs least, times its prices.
+    """Compute what joint motion costs, and the motion that costs least, times its prices.
 
     Args:
-        terms: Price of any motion, pull to the posture, price of a change of the step, positions
-            where the margins of the limits begin, pull away from and price within them, (7, N).
+        terms: Prices of the joints, shape (N,).
         joints: Joint positions [rad], shape (N,).
         last: The steps of the tick before [rad], shape (N,).
         posture: The preferred joint positions [rad], shape (N,).
-        prices: Of each joint's step, squared, in [1/rad^2], shape (N,).
-        pull: The step that costs least, times its prices, shape (N,).
+        prices: Written: price of each joint's step, squared, in [1/rad^2], shape (N,).
+        pull: Written: the step that costs least, times its prices, shape (N,).
     """
     for n in range(joints.size):
-        prices[n] = terms[0, n]
-        pull[n] = (posture[n] - joints[n]) * terms[1, n] + last[n] * terms[2, n]
-        way = min(max(joints[n], terms[3, n]), terms[4, n]) - joints[n]
-        if way != 0.0:
-            pull[n] += way * terms[5, n]
-            prices[n] += abs(way) * terms[6, n]
+        term = terms[n]
+        prices[n] = term["motion"]
+        pull[n] = (posture[n] - joints[n]) * term["posture"] + last[n] * term["inertia"]
+        beyond = min(max(joints[n], term["lowest"]), term["highest"]) - joints[n]
+        if beyond != 0.0:
+            pull[n] += beyond * term["limit_pull"]
+            prices[n] += abs(beyond) * term["limit"]
 
 
-@kernel("void(f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1])")
+@kernel("void(f8[:, ::1], CHAIN[::1], WEIGHT[::1], f8[:, ::1], f8[:, ::1])")
 def weigh_jacobian(
-    velocities: Array, chains: Array, weights: Array, masks: Array, out: Array
+    velocities: Array, chains: Records, weights: Records, masks: Array, out: Array
 ) -> None:
-    """Write the weighted Jacobians of all chains' frames, shape (6 C, N); see `assemble`."""
-    for c in range(chains.shape[0]):
-        x, y, z = chains[c, 0], chains[c, 1], chains[c, 2]
-        share = math.sqrt(chains[c, SHARE])
-        linear, angular = share * weights[c, 0], share * weights[c, 1]
+    """Compute the weighted Jacobians of all chains' frames, shape (6 C, N); see `assemble`."""
+    for c in range(chains.size):
+        position = chains[c]["position"]
+        x, y, z = position[0], position[1], position[2]
+        share = math.sqrt(chains[c]["share"])
+        linear, angular = share * weights[c]["position"], share * weights[c]["orientation"]
         for n in range(masks.shape[1]):
             if masks[c, n] == 0.0:
                 for row in range(6):
@@ -63,47 +89,47 @@ def weigh_jacobian(
 
 
 @kernel(
-    "void(f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1],"
+    "void(f8[:, ::1], CHAIN[::1], WEIGHT[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1],"
     " f8[::1])",
 )
 def assemble(
     velocities: Array,
-    chains: Array,
-    weights: Array,
+    chains: Records,
+    weights: Records,
     masks: Array,
     jacobian: Array,
     hessian: Array,
     prices: Array,
     pull: Array,
 ) -> None:
-    """Write the program of a tick: minimise `½ xᵀ hessian x - pullᵀ x`.
+    """Compute the program of a tick: minimise `½ xᵀ hessian x - pullᵀ x`.
 
     Args:
         velocities: Spatial velocities at the world's origin per joint velocity, shape (6, N).
-        chains: The table of `chain_kernels`: of each chain the position [m], and the step asked
-            for, its damping and share.
-        weights: Of positions, orientations and damping of each chain, shape (C, 3).
-        masks: Whether a joint moves a chain, shape (C, N).
+        chains: The chains with their planned steps, shape (C,).
+        weights: Weights of the chains, shape (C,).
+        masks: 1 if a joint moves a chain, else 0, shape (C, N).
         jacobian: Written: the weighted Jacobian, shape (6 C, N).
         hessian: Written: shape (N, N).
         prices: What motion of the joints costs besides, shape (N,).
-        pull: What `regularize` gave; the chains' own is added, shape (N,).
+        pull: The result of `regularize`; the chains' own pull is added, shape (N,).
     """
     size = pull.size
     weigh_jacobian(velocities, chains, weights, masks, jacobian)
     hessian[:] = 0.0
-    for c in range(chains.shape[0]):
-        share = math.sqrt(chains[c, SHARE])
+    for c in range(chains.size):
+        share = math.sqrt(chains[c]["share"])
         for axis in range(6):
             row = jacobian[6 * c + axis]
-            wanted = share * weights[c, 0 if axis < 3 else 1] * chains[c, STEP + axis]
+            weight = weights[c]["position"] if axis < 3 else weights[c]["orientation"]
+            step = share * weight * chains[c]["step"][axis]
             for i in range(size):
                 factor = row[i]
                 if factor != 0.0:
-                    pull[i] += factor * wanted
+                    pull[i] += factor * step
                     for j in range(i, size):
                         hessian[i, j] += factor * row[j]
-        damping = chains[c, DAMPING] * weights[c, 2]
+        damping = chains[c]["damping"] * weights[c]["damping"]
         if damping != 0.0:
             for n in range(size):
                 hessian[n, n] += damping * masks[c, n]
@@ -115,13 +141,13 @@ def assemble(
 
 @kernel("b1(f8[:, ::1], f8[::1], f8[:, ::1], f8[::1])")
 def solve(matrix: Array, right: Array, factor: Array, out: Array) -> bool:
-    """Solve a symmetric positive definite system by Cholesky's factorisation; False where not.
+    """Solve a system by Cholesky's factorisation; False if it is not positive definite.
 
     Args:
-        matrix: Shape (N, N).
+        matrix: Symmetric, shape (N, N).
         right: The right-hand side, shape (N,).
-        factor: Memory for the upper factor, shape (N, N).
-        out: The solution, shape (N,).
+        factor: Work memory for the upper factor, shape (N, N).
+        out: Written: the solution, shape (N,).
     """
     size = right.size
     factor[:] = matrix
@@ -146,57 +172,57 @@ def solve(matrix: Array, right: Array, factor: Array, out: Array) -> bool:
     return True
 
 
-@kernel("b1(f8[::1], f8[::1], f8[::1], f8[:, ::1])")
-def is_allowed(step: Array, last: Array, rest: Array, limits: Array) -> bool:
-    """Tell whether a step is within all limits of motion.
+@kernel("b1(f8[::1], f8[::1], f8[::1], LIMIT[::1])")
+def is_within_limits(step: Array, last: Array, rest: Array, limits: Records) -> bool:
+    """Return whether a step is within all limits of motion.
 
     Args:
         step: The step in question [rad], shape (N,).
         last: The step of the tick before [rad], shape (N,).
-        rest: Where the joints come to rest if they brake after the step [rad], shape (N,).
-        limits: Largest change of a step, largest step, middle of the range of positions and half
-            of that range [rad], shape (4, N).
+        rest: Resting positions of the joints if they brake after the step [rad], shape (N,).
+        limits: Limits of the joints, shape (N,).
     """
     for n in range(step.size):
+        limit = limits[n]
         if not (
-            abs(step[n] - last[n]) <= limits[0, n]
-            and abs(step[n]) <= limits[1, n]
-            and abs(rest[n] - limits[2, n]) <= limits[3, n]
+            abs(step[n] - last[n]) <= limit["change"]
+            and abs(step[n]) <= limit["step"]
+            and abs(rest[n] - limit["middle"]) <= limit["half_range"]
         ):
             return False
     return True
 
 
 @kernel(
-    "b1(f8[:, ::1], f8[::1], f8[::1], f8[::1], f8[:, ::1], f8[:, ::1], f8[::1], f8[::1], f8[::1])",
+    "b1(f8[:, ::1], f8[::1], f8[::1], f8[::1], LIMIT[::1], f8[:, ::1], f8[::1], f8[::1], f8[::1])",
 )
 def free_step(
     hessian: Array,
     pull: Array,
     joints: Array,
     last: Array,
-    limits: Array,
+    limits: Records,
     factor: Array,
     step: Array,
     ahead: Array,
     rest: Array,
 ) -> bool:
-    """Solve the program as if there were no limits; tell whether the step keeps them all the same.
+    """Solve the program without limits; return whether the step is within them anyway.
 
     Args:
-        hessian: As of `assemble`, as `pull`.
-        pull: Likewise.
+        hessian: The matrix of the program, shape (N, N).
+        pull: Its negated gradient, shape (N,).
         joints: Joint positions [rad], shape (N,).
         last: The step of the tick before [rad], shape (N,).
-        limits: As of `is_allowed`.
-        factor: Memory, shape (N, N).
-        step: The step [rad], shape (N,).
-        ahead: Joint positions after it [rad], shape (N,).
-        rest: Where the joints come to rest if they brake from then on [rad], shape (N,).
+        limits: Limits of the joints, shape (N,).
+        factor: Work memory, shape (N, N).
+        step: Written: the step [rad], shape (N,).
+        ahead: Written: joint positions after it [rad], shape (N,).
+        rest: Written: resting positions if the joints brake from then on [rad], shape (N,).
     """
     if not solve(hessian, pull, factor, step):
         return False
     for n in range(step.size):
         ahead[n] = joints[n] + step[n]
-        rest[n] = abs(step[n]) * (0.5 / limits[0, n]) * step[n] + ahead[n]
-    return is_allowed(step, last, rest, limits)
+        rest[n] = abs(step[n]) * (0.5 / limits[n]["change"]) * step[n] + ahead[n]
+    return is_within_limits(step, last, rest, limits)

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The moving part of a robot model: joints by name, limits, forward kinematics, Jacobians.
+"""The moving part of a robot model: joints by name, limits, shapes, and its link tree.
 
-Inside, everything is in Pinocchio's order of joints; `to_internal()` and `external_order` turn
-the order of `joint_names`, which callers see, into it and back.
+Inside, everything is in Pinocchio's order of joints; `to_internal()` and `external_order` convert
+between it and the order of `joint_names`, which callers see.
 """
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.exceptions import ConfigError, UnknownNameError
-from teleop_system.solvers.link_tree import FrameTree
+from teleop_system.solvers.link_tree import LinkTree, TreeFrame, TreeJoint
 from teleop_system.solvers.model_loader import (
     find_frame,
     joints_towards,
@@ -24,14 +24,14 @@ from teleop_system.solvers.model_loader import (
     reduce_model,
 )
 from teleop_system.solvers.motion_bounds import JointLimitArrays
-from teleop_system.solvers.options import LimitsByName, SolverOptions
+from teleop_system.solvers.options import (
+    DEFAULT_ACCELERATION,
+    DEFAULT_VELOCITY,
+    LimitsByName,
+    SolverOptions,
+)
 
 Array = NDArray[np.float64]
-
-DEFAULT_VELOCITY = math.pi
-"""Greatest speed of a joint for which neither model nor options give one in [rad/s]."""
-DEFAULT_ACCELERATION = 10.0
-"""Greatest acceleration of a joint for which the options give none in [rad/s^2]."""
 
 
 class KinematicModel:
@@ -43,7 +43,7 @@ class KinematicModel:
         joint_names: Joints in the caller's order.
         limits: Limits of the joints, internal order.
         posture: The reference posture of the joints, internal order.
-        external_order: Where each joint of `joint_names` stands internally.
+        external_order: Internal index of each joint of `joint_names`.
         frames: Frame index of every chain, in the order of the options.
     """
 
@@ -85,42 +85,56 @@ class KinematicModel:
         """Return Pinocchio's configuration of joint positions in internal order."""
         return self._layout.configuration(joints)
 
-    def chain_masks(self) -> Array:
-        """Return 1 where a joint moves a chain's frame, 0 elsewhere, shape (chains, N)."""
-        return np.array([self.support(self.model.frames[f].parentJoint) for f in self.frames])
-
-    def support(self, joint: int) -> Array:
-        """Return 1 for every joint between the root and a joint, itself included, shape (N,)."""
-        mask = np.zeros(self.size)
-        for ancestor in self.model.supports[joint]:
-            if ancestor > 0:
-                mask[self.model.joints[ancestor].idx_v] = 1.0
-        return mask
+    def tree(self) -> LinkTree:
+        """Return the link tree with a frame for every chain; joint vectors in internal order."""
+        return link_tree(self.model, np.arange(self.size), self.frames)
 
 
-class KinematicState:
-    """Forward kinematics and Jacobians at one posture, in memory that is used again.
+def link_tree(model: Any, columns: NDArray[np.intp], frames: Sequence[int]) -> LinkTree:
+    """Return the link tree of a Pinocchio model; its joints keep their indices.
 
-    Attributes:
-        jacobian: Spatial velocities at the world's origin per joint velocity, shape (6, N):
-            linear over angular. A view that follows `update()`, as `placements` is.
-        frames: Rotation, row by row, and position of every chain's frame, shape (chains, 12).
-        placements: Position (3,) and rotation (3, 3) of every chain's frame.
+    Args:
+        model: The model.
+        columns: Index of each of its joints in joint vectors, shape (N,).
+        frames: Indices of the frames of interest.
     """
+    joints = []
+    for number in range(1, model.njoints):
+        joint, offset = model.joints[number], model.jointPlacements[number]
+        axis, slides = _axis(joint)
+        joints.append(
+            TreeJoint(
+                int(model.parents[number]),
+                *(np.array(offset.rotation), np.array(offset.translation)),
+                *(axis, slides),
+                int(columns[joint.idx_v]),
+            )
+        )
+    found = [model.frames[frame] for frame in frames]
+    attached = [
+        TreeFrame(
+            frame.parentJoint,
+            np.array(frame.placement.rotation),
+            np.array(frame.placement.translation),
+        )
+        for frame in found
+    ]
+    return LinkTree(joints, attached, len(columns))
 
-    def __init__(self, kinematics: KinematicModel) -> None:
-        self._tree = FrameTree(kinematics.model, kinematics.frames)
-        self.jacobian = self._tree.jacobian
-        self.frames = self._tree.frames
-        self.placements = [(frame[9:], frame[:9].reshape(3, 3)) for frame in self.frames]
 
-    def update(self, joints: Array) -> None:
-        """Compute everything for joint positions in internal order."""
-        self._tree.update(joints)
+def _axis(joint: Any) -> tuple[Array, bool]:
+    """Return the axis of a joint in its own frame, shape (3,), and whether it slides along it."""
+    data = joint.createData()
+    # Pinocchio keeps a joint without limits as a point on the unit circle.
+    joint.calc(data, np.array([1.0, 0.0]) if joint.nq == 2 else np.zeros(joint.nq))
+    motion = np.asarray(data.S).ravel()
+    linear, angular = motion[:3], motion[3:]
+    slides = not angular.any()
+    return (linear if slides else angular), slides
 
 
 class _ConfigurationLayout:
-    """Where each joint's position stands in Pinocchio's configuration vector."""
+    """Converts joint positions to Pinocchio's configuration vector."""
 
     def __init__(self, model: Any) -> None:
         joints = list(model.joints)[1:]

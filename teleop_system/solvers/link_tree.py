@@ -1,95 +1,130 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The joints of a model as tables, for kernels that place its links."""
+"""Forward kinematics of a robot, from whichever model its joints were read.
 
-from typing import Any
+`kinematics.py` builds a tree from a Pinocchio model, `model_trees.py` from a URDF or MJCF without
+any library of kinematics.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from teleop_system.solvers import link_kernels
+from teleop_system.solvers.kinematics_kernels import (
+    ATTACHED,
+    FRAME,
+    JOINT,
+    place_links,
+    update_tree,
+)
 
 Array = NDArray[np.float64]
-Indices = NDArray[np.int64]
+Records = NDArray[np.void]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeJoint:
+    """A joint as a model file describes it.
+
+    Attributes:
+        parent: Index of the joint before it in the tree; 0 is the world.
+        rotation: Its frame in that of the parent joint, shape (3, 3).
+        position: Origin of that frame in [m], shape (3,).
+        axis: Unit axis in its own frame, shape (3,).
+        slides: Whether it slides along the axis instead of rotating about it.
+        column: Its index in vectors of joint positions.
+    """
+
+    parent: int
+    rotation: ArrayLike
+    position: ArrayLike
+    axis: ArrayLike
+    slides: bool
+    column: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeFrame:
+    """A frame fixed to the link behind a joint.
+
+    Attributes:
+        joint: Index of the joint.
+        rotation: The frame in that of the joint, shape (3, 3).
+        position: Its origin in [m], shape (3,).
+    """
+
+    joint: int
+    rotation: ArrayLike = field(default_factory=lambda: np.eye(3))
+    position: ArrayLike = field(default_factory=lambda: np.zeros(3))
 
 
 class LinkTree:
-    """Forward kinematics of a Pinocchio model whose joints turn or slide.
+    """The joints and links of a robot, frames on the links, and their Jacobian.
 
     Args:
-        model: Pinocchio's model.
-        columns: Where each joint, in Pinocchio's order, stands in joint vectors, shape (N,).
+        joints: All joints, parents before their children; the first has index 1.
+        frames: The frames of interest.
+        size: Length N of vectors of joint positions.
+        fixed: Positions of joints that never move; their columns follow, M in number.
 
     Attributes:
-        joints: Rotation and position in the parent's frame, and the axis, shape (J, 15).
-        tree: Parent, column and whether it slides, shape (J, 3); parents first.
-        places: Rotation, row by row, and position of every joint's frame, shape (J, 12).
-        positions: Room for joint positions, which the kernels do not take where it is read-only.
+        joints: The joints as `JOINT` records, shape (J,); the first is the world.
+        links: Pose of the link behind every joint, `FRAME` records of shape (J,).
+        attached: The frames on their links, `ATTACHED` records of shape (F,).
+        frames: Pose of every frame, `FRAME` records of shape (F,).
+        jacobian: Spatial velocities at the world's origin per joint velocity, linear over
+            angular, shape (6, N + M).
     """
 
-    def __init__(self, model: Any, columns: NDArray[np.intp]) -> None:
-        self.joints = np.zeros((model.njoints, 15))
-        self.tree: Indices = np.zeros((model.njoints, 3), dtype=np.int64)
-        for number in range(1, model.njoints):
-            axis, slides = _axis(model.joints[number])
-            self.joints[number] = [*frame_numbers(model.jointPlacements[number]), *axis]
-            column = columns[model.joints[number].idx_v]
-            self.tree[number] = model.parents[number], column, slides
-        self.places = np.zeros((model.njoints, 12))
-        self.places[0, :9] = np.eye(3).ravel()
-        self.positions = np.zeros(len(columns))
+    def __init__(
+        self,
+        joints: Sequence[TreeJoint],
+        frames: Sequence[TreeFrame],
+        size: int,
+        fixed: Sequence[float] = (),
+    ) -> None:
+        self.joints: Records = np.zeros(len(joints) + 1, dtype=JOINT)
+        for number, joint in enumerate(joints, start=1):
+            for name in TreeJoint.__slots__:
+                self.joints[number][name] = getattr(joint, name)
+        self.links: Records = np.zeros(len(joints) + 1, dtype=FRAME)
+        self.links["rotation"][0] = np.eye(3)
+        self.attached: Records = np.zeros(len(frames), dtype=ATTACHED)
+        for number, frame in enumerate(frames):
+            for name in TreeFrame.__slots__:
+                self.attached[number][name] = getattr(frame, name)
+        self.frames: Records = np.zeros(len(frames), dtype=FRAME)
+        self._positions = np.array([*np.zeros(size), *fixed])
+        self._moving = self._positions[:size]
+        self.jacobian = np.zeros((6, self._positions.size))
 
+    def place_links(self, positions: ArrayLike) -> None:
+        """Compute `links` for joint positions [rad] or [m]."""
+        self._moving[:] = positions
+        place_links(self.joints, self._positions, self.links)
 
-class FrameTree(LinkTree):
-    """The same with frames on the links, and their Jacobian.
-
-    Args:
-        model: Pinocchio's model; joint vectors are in its order.
-        frames: Indices of the frames.
-
-    Attributes:
-        frames: Rotation, row by row, and position of every frame, shape (F, 12).
-        jacobian: Spatial velocities at the world's origin per joint velocity, shape (6, N):
-            linear over angular.
-    """
-
-    def __init__(self, model: Any, frames: list[int]) -> None:
-        super().__init__(model, np.arange(model.nv))
-        found = [model.frames[frame] for frame in frames]
-        self._owners: Indices = np.array([frame.parentJoint for frame in found], dtype=np.int64)
-        self._offsets = np.array([frame_numbers(frame.placement) for frame in found])
-        self.frames = np.zeros((len(frames), 12))
-        self.jacobian = np.zeros((6, model.nv))
-
-    def update(self, joints: Array) -> None:
-        """Compute everything for joint positions [rad] or [m]."""
-        self.positions[:] = joints
-        link_kernels.place_frames(
-            self.joints,
-            self.tree,
-            self.positions,
-            self.places,
-            self._owners,
-            self._offsets,
-            self.frames,
-            self.jacobian,
+    def update(self, positions: ArrayLike) -> None:
+        """Compute `links`, `frames` and `jacobian` for joint positions [rad] or [m]."""
+        self._moving[:] = positions
+        update_tree(
+            self.joints, self._positions, self.links, self.attached, self.frames, self.jacobian
         )
 
+    def ancestors(self, joint: int) -> list[int]:
+        """Return the joints from the root to a joint, itself included."""
+        found = []
+        while joint > 0:
+            found.append(joint)
+            joint = int(self.joints[joint]["parent"])
+        return found[::-1]
 
-def frame_numbers(placement: Any) -> Array:
-    """Return rotation, row by row, and position, shape (12,)."""
-    return np.concatenate([np.array(placement.rotation).ravel(), np.array(placement.translation)])
+    def moves(self, joint: int) -> NDArray[np.bool_]:
+        """Return whether each position moves the link behind a joint, shape (N,)."""
+        mask = np.zeros(self._positions.size, dtype=bool)
+        mask[self.joints["column"][self.ancestors(joint)]] = True
+        return mask[: self._moving.size]
 
-
-def _axis(joint: Any) -> tuple[Array, bool]:
-    """Return the axis of a joint in its own frame, shape (3,), and whether it slides along it."""
-    data = joint.createData()
-    joint.calc(data, _neutral(joint))
-    motion = np.asarray(data.S).ravel()
-    linear, angular = motion[:3], motion[3:]
-    slides = not angular.any()
-    return (linear if slides else angular), slides
-
-
-def _neutral(joint: Any) -> Array:
-    # A joint without limits is a point on the unit circle.
-    return np.array([1.0, 0.0]) if joint.nq == 2 else np.zeros(joint.nq)
+    def frame_masks(self) -> Array:
+        """Return 1 if a joint moves a frame, else 0, shape (F, N)."""
+        return np.array([self.moves(int(joint)) for joint in self.attached["joint"]], dtype=float)

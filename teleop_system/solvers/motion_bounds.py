@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far each joint may move in one tick, so that it can always stop before its limit."""
+"""Largest motion of each joint in one tick, so that it can always stop before its limit."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -45,22 +45,22 @@ class JointLimitArrays:
 
 
 class MotionBounds:
-    """Smallest and largest joint steps of a tick, from positions and the steps of the last.
+    """Smallest and largest joint steps of a tick, from positions and the last steps.
 
-    With `d` the distance to a limit, a velocity `v` towards it is allowed where the joint can
-    still stop at the limit afterwards: `v dt + v² / (2 a) <= d`. Whoever kept to this in the
-    last tick can brake with the full acceleration in this one and keep to it again, whatever
-    `dt` is, so the bounds are never empty. In steps `x = v dt` and with `c = a dt²`, the largest
+    With `d` the distance to a limit, a velocity `v` towards it is allowed if the joint can
+    still stop at the limit afterwards: `v dt + v² / (2 a) <= d`. A joint that met this in the
+    last tick meets it again by braking with the full acceleration, whatever `dt` is, so the
+    bounds are never empty. In steps `x = v dt` and with `c = a dt²`, the largest
     change of a step from one tick to the next, this is `x <= sqrt(c² + 2 c d) - c`.
 
-    Acceleration limits come first where a start is already beyond repair; a joint outside its
+    Acceleration limits come first if a start meets neither; a joint outside its
     limits moves back with `return_speed`.
 
     Attributes:
         lower: Most negative steps of the tick in [rad]; updated in place, as `upper` is.
         upper: Most positive steps of the tick in [rad].
         change: `c`, the largest change of a step in [rad]; set by `set_period()`.
-        table: What `ik_kernels.is_allowed` goes by, shape (4, N); likewise.
+        limits: The same limits for `ik_kernels.is_within_limits`, shape (N,); likewise.
     """
 
     def __init__(self, limits: JointLimitArrays, return_speed: float) -> None:
@@ -68,16 +68,16 @@ class MotionBounds:
         self.lower = np.zeros(size)
         self.upper = np.zeros(size)
         self.change = np.zeros(size)
-        self.table = np.zeros((4, size))
+        self.limits = np.zeros(size, dtype=kernels.LIMIT)
         self._limits = limits
         self._return_speed = np.minimum(return_speed, limits.velocity)
         self._work = np.empty(size)
-        # Row 0 looks towards the upper limits, row 1 towards the lower ones.
+        # Row 0 is towards the upper limits, row 1 towards the lower ones.
         self._braking = np.empty((2, size))
         self._towards_upper, self._towards_lower = self._braking
         self._steps = np.empty((2, size))
         self._most_up, self._most_down = self._steps
-        # A joint without limits, as a wheel, is always within them.
+        # A joint without limits, such as a wheel, is always within them.
         is_bounded = np.isfinite(limits.lower) & np.isfinite(limits.upper)
         self._middle = np.zeros(size)
         self._middle[is_bounded] = 0.5 * (limits.lower[is_bounded] + limits.upper[is_bounded])
@@ -90,12 +90,13 @@ class MotionBounds:
         square = self.change**2
         self._upper_term = self._twice * limits.upper + square
         self._lower_term = square - self._twice * limits.lower
-        # Constants have the shape of what they meet: broadcasting costs more than the sum.
+        # Constants have the shape of their operands: broadcasting costs more than the sum.
         self._changes = np.tile(self.change, (2, 1))
         self._fastest = np.tile(limits.velocity * dt, (2, 1))
         self._return_step = self._return_speed * dt
         half_range = np.minimum(limits.upper - self._middle, self._middle - limits.lower)
-        self.table = np.stack([self.change, limits.velocity * dt, self._middle, half_range])
+        self.limits["change"], self.limits["step"] = self.change, limits.velocity * dt
+        self.limits["middle"], self.limits["half_range"] = self._middle, half_range
 
     def update(self, positions: Array, last: Array) -> None:
         """Compute the bounds of a tick from positions and the steps of the tick before."""
@@ -112,31 +113,20 @@ class MotionBounds:
         negative(self._most_down, self.lower)
         self.upper[:] = self._most_up
 
-    def allow(self, step: Array, last: Array, rest: Array) -> bool:
-        """Tell whether a step is within the bounds, without computing them.
-
-        Args:
-            step: The step in question [rad].
-            last: The step of the tick before [rad].
-            rest: Where the joints come to rest if they brake after the step [rad].
-        """
-        is_allowed: bool = kernels.is_allowed(step, last, rest, self.table)
-        return is_allowed
-
     def is_outside(self, positions: Array) -> bool:
-        """Tell whether a joint is outside its position limits."""
+        """Return whether a joint is outside its position limits."""
         limits = self._limits
         return bool(((positions < limits.lower) | (positions > limits.upper)).any())
 
     def update_outside(self, positions: Array, last: Array) -> bool:
-        """Do as `update()` from any start; tell whether `update()` would not have done."""
+        """Compute the bounds from any start; return False if `update()` is enough from now on."""
         limits = self._limits
         self.update(np.clip(positions, limits.lower, limits.upper), last)
         is_outside = self.is_outside(positions)
         if not is_outside and (self.lower <= self.upper).all():
             return False
         over, under = positions - limits.upper, limits.lower - positions
-        # Just enough to reach the limit, so that the way back ends at it and not inside.
+        # Just enough to reach the limit: the joint stops there and not further inside.
         upper = np.where(over > 0.0, np.maximum(-over, -self._return_step), self.upper)
         lower = np.where(under > 0.0, np.minimum(under, self._return_step), self.lower)
         upper = np.clip(upper, last - self.change, last + self.change)
@@ -145,6 +135,6 @@ class MotionBounds:
         return True
 
     def braking_step(self, last: Array) -> Array:
-        """Return the steps of a tick in which every joint brakes as hard as it may."""
+        """Return the steps of a tick in which every joint brakes with its full acceleration."""
         slower: Array = np.maximum(np.abs(last) - self.change, 0.0)
         return np.copysign(slower, last)

@@ -30,6 +30,11 @@ NOT_NEGATIVE = (
     "limit_margin",
 )
 
+DEFAULT_VELOCITY = math.pi
+"""Greatest speed of a joint for which neither model nor options give one in [rad/s]."""
+DEFAULT_ACCELERATION = 10.0
+"""Greatest acceleration of a joint for which the options give none in [rad/s^2]."""
+
 LimitsByName = Mapping[str, float] | float
 
 

@@ -9,21 +9,19 @@ from teleop_system.solvers.base_solver import ModelSolver
 from teleop_system.solvers.options import SolverOptions
 
 if TYPE_CHECKING:
-    from teleop_system.solvers.kinematics import KinematicModel, KinematicState
+    from teleop_system.solvers.kinematics import KinematicModel
 
 
 class PinocchioSolver(ModelSolver):
-    """A solver with Pinocchio's model, forward kinematics and Jacobians."""
+    """A solver that loads its model with Pinocchio."""
 
     PACKAGES = {"pinocchio": "pin"}  # noqa: RUF012
 
     _kinematics: "KinematicModel"
-    _state: "KinematicState"
 
     @override
-    def _load(self, path: str, options: SolverOptions) -> None:
-        # Only here, so that a machine without Pinocchio can tell what it lacks.
-        from teleop_system.solvers.kinematics import KinematicModel, KinematicState
+    def _load(self, path: str, options: SolverOptions) -> "KinematicModel":
+        # Only here, so that a machine without Pinocchio can report what is missing.
+        from teleop_system.solvers.kinematics import KinematicModel
 
-        self._kinematics = KinematicModel(path, options)
-        self._state = KinematicState(self._kinematics)
+        return KinematicModel(path, options)

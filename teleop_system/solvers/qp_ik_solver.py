@@ -7,16 +7,15 @@ With `x` the joint steps of the tick, the program minimises, weighted,
 
 (see `Regularization`) within bounds on `x` that hold position, velocity and acceleration limits at
 once (see `MotionBounds`) and rows that keep links apart (see `SelfCollision`). Braking meets
-them all, so there always is a solution. The damping of the joints of a chain grows with what
-the chain has still to catch up with, which keeps singular and unreachable targets quiet, and
-leaves the joints of other chains alone.
+them all, so there always is a solution. The damping of the joints of a chain grows with the error
+that the chain still has to close, which keeps singular and unreachable targets quiet, and leaves
+the joints of other chains alone.
 """
 
 import logging
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy import add, negative
 from numpy.typing import NDArray
 from typing_extensions import override
 
@@ -25,7 +24,7 @@ from teleop_system.solvers import ik_kernels as kernels
 from teleop_system.solvers.pinocchio_solver import PinocchioSolver
 from teleop_system.solvers.qp_backend import BACKENDS, installed_backends
 from teleop_system.solvers.regularization import Regularization
-from teleop_system.solvers.rest_prediction import RestPrediction, Way
+from teleop_system.solvers.rest_prediction import BrakingState, resting_position
 
 if TYPE_CHECKING:
     from teleop_system.solvers.self_collision import SelfCollision
@@ -34,7 +33,7 @@ Array = NDArray[np.float64]
 
 NO_ROWS = np.empty(0)
 ATTEMPTS = 3
-"""How often a step is sought that keeps links apart before the robot brakes instead."""
+"""Attempts to find a step that keeps links apart before the robot brakes instead."""
 
 _logger = logging.getLogger(__name__)
 
@@ -60,9 +59,10 @@ class QPIKSolver(PinocchioSolver):
         configs = [task.config for task in self._task_list]
         self._weights = np.array(
             [
-                [config.position_weight, config.orientation_weight, options.adaptive_damping]
+                (config.position_weight, config.orientation_weight, options.adaptive_damping)
                 for config in configs
-            ]
+            ],
+            dtype=kernels.WEIGHT,
         )
         self._jacobian = np.empty((6 * chains, size))
         self._hessian, self._factor = np.empty((2, size, size))
@@ -71,31 +71,27 @@ class QPIKSolver(PinocchioSolver):
         self._regularization = Regularization(self._limits, options)
         self._pull = self._regularization.pull  # The gradient, negated.
         self._is_limited = True
-        self._rest = RestPrediction(size)
-        self._next_joints = np.empty(size)
-        self._current = Way(self._joints, self._last_step, np.zeros(size))
+        # Memory of `free_step`; and the resting positions of the current and of the next state.
+        self._ahead, self._rest, self._next_rest = np.zeros((3, size))
         return True
 
     @override
     def _set_period(self, dt: float) -> None:
         super()._set_period(dt)
         self._regularization.set_period(dt)
-        self._rest.set_change(self._bounds.change)
         if self._collision is not None:
             self._collision.set_period(dt, self._bounds.change)
 
     @override
     def _on_new_start(self) -> None:
+        self._update_rest()
         if self._collision is not None:
-            self._rest.update(self._joints, self._last_step)
-            self._current.rest[:] = self._rest.position
-            self._collision.start(self._current)
+            self._collision.start(self._current())
 
     @override
     def _on_shift(self) -> None:
         self._is_limited = True
-        self._rest.update(self._joints, self._last_step)
-        self._current.rest[:] = self._rest.position
+        self._update_rest()
 
     @override
     def _step(self) -> Array | None:
@@ -117,23 +113,29 @@ class QPIKSolver(PinocchioSolver):
             self._accept(collision)
         return step
 
-    def _free_step(self) -> Array | None:
-        """Return the step without any limits, or None where one may be in its way.
+    def _current(self) -> BrakingState:
+        return BrakingState(self._joints, self._last_step, self._rest)
 
-        Where nothing limited the last tick, mostly nothing limits this one either, and there is
-        no need to ask for more than a Cholesky factorisation.
+    def _update_rest(self) -> None:
+        self._rest[:] = resting_position(self._joints, self._last_step, self._bounds.change)
+
+    def _free_step(self) -> Array | None:
+        """Return the step without any limits, or None if it might exceed one.
+
+        If nothing limited the last tick, usually nothing limits this one either, and a Cholesky
+        factorisation replaces the QP.
         """
         collision = self._collision
         if self._is_limited or (collision is not None and collision.has_rows):
             return None
         self._is_limited = True
-        step, ahead, rest = self._free, self._next_joints, self._rest.position
+        step, ahead, rest = self._free, self._ahead, self._next_rest
         if not kernels.free_step(
             self._hessian,
             self._pull,
             self._joints,
             self._last_step,
-            self._bounds.table,
+            self._bounds.limits,
             self._factor,
             step,
             ahead,
@@ -141,21 +143,21 @@ class QPIKSolver(PinocchioSolver):
         ):
             return None
         if collision is not None:
-            if not collision.check(Way(ahead, step, rest), self._current):
+            if not collision.check(BrakingState(ahead, step, rest), self._current()):
                 return None
             self._accept(collision)
         self._is_limited = False
         return step
 
     def _limited_step(self) -> Array | None:
-        """Return the step within all limits, or None where the QP fails."""
+        """Return the step within all limits, or None if the QP fails."""
         bounds, collision, last = self._bounds, self._collision, self._last_step
         rows: Array = NO_ROWS
         row_bounds: Array = NO_ROWS
         if collision is not None and collision.has_rows:
-            collision.add_rows(self._current, bounds.braking_step(last))
+            collision.add_rows(self._current(), bounds.braking_step(last))
             rows, row_bounds = collision.rows, collision.row_bounds
-        negative(self._pull, self._gradient)
+        np.negative(self._pull, self._gradient)
         step = self._backend.solve(
             self._hessian, self._gradient, (bounds.lower, bounds.upper), rows, row_bounds
         )
@@ -167,21 +169,21 @@ class QPIKSolver(PinocchioSolver):
         return step
 
     def _keeps_apart(self, step: Array, collision: "SelfCollision") -> bool:
-        add(self._joints, step, self._next_joints)
-        self._rest.update(self._next_joints, step)
-        return collision.check(Way(self._next_joints, step, self._rest.position), self._current)
+        ahead = self._joints + step
+        self._next_rest[:] = resting_position(ahead, step, self._bounds.change)
+        return collision.check(BrakingState(ahead, step, self._next_rest), self._current())
 
     def _accept(self, collision: "SelfCollision") -> None:
         collision.accept()
-        self._current.rest[:] = self._rest.position
+        self._rest[:] = self._next_rest
 
     def _assemble(self) -> None:
         """Compute the weighted Jacobian, the Hessian and the negated gradient of the tick."""
         regularization = self._regularization
         regularization.update(self._joints, self._last_step, self._posture)
         kernels.assemble(
-            self._state.jacobian,
-            self._table,
+            self._tree.jacobian,
+            self._chains,
             self._weights,
             self._masks,
             self._jacobian,

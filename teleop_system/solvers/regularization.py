@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a solver prefers besides its targets: a posture, room to limits, and calm joints.
+"""What a solver prefers besides its targets: a posture, distance from limits, and calm joints.
 
-The targets of two hands and a torso leave a robot little choice, and near a singular posture what
-is left costs joint speeds that nobody can follow. The prices here are small against the targets
-where these are easily met, and decide where they are not.
+The targets of two hands and a torso leave a robot little choice, and near a singular posture that
+choice costs joint speeds that no robot can follow. The prices here are small against the targets
+if these are easily met, and decide if they are not.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from teleop_system.solvers.options import SolverOptions
 Array = NDArray[np.float64]
 
 REFERENCE_ACCELERATION = 10.0
-"""Acceleration [rad/s^2] of a joint that pays `inertia` as it is; slower joints pay more."""
+"""Acceleration [rad/s^2] of a joint whose price is `inertia`; slower joints pay more."""
 LARGEST_MARGIN = 0.1
 """Part of a joint's range that the margin of a limit may take."""
 
@@ -40,18 +40,20 @@ class Regularization:
         self.pull = np.empty(size)
         inertia = options.inertia * (REFERENCE_ACCELERATION / limits.acceleration) ** 2
         margin = np.minimum(options.limit_margin, LARGEST_MARGIN * (limits.upper - limits.lower))
-        self._terms = np.zeros((7, size))
-        price, _, _, lowest, highest, _, limit_price = self._terms
-        price[:] = options.posture_weight**2 + options.damping + inertia
-        self._terms[2] = inertia
-        lowest[:], highest[:] = limits.lower + margin, limits.upper - margin
-        limit_price[:] = options.limit_weight**2 / np.maximum(margin, 1e-9)
+        self._terms = terms = np.zeros(size, dtype=kernels.PRICE)
+        terms["motion"] = options.posture_weight**2 + options.damping + inertia
+        terms["inertia"] = inertia
+        terms["lowest"], terms["highest"] = limits.lower + margin, limits.upper - margin
+        terms["limit"] = options.limit_weight**2 / np.maximum(margin, 1e-9)
 
     def set_period(self, dt: float) -> None:
         """Prepare for ticks of `dt` [s]."""
         options = self._options
-        self._terms[1] = options.posture_weight**2 * min(1.0, options.posture_speed * dt)
-        self._terms[5] = options.limit_weight**2 * min(1.0, options.limit_speed * dt)
+        to_posture, off_limit = (
+            min(1.0, speed * dt) for speed in (options.posture_speed, options.limit_speed)
+        )
+        self._terms["posture"] = options.posture_weight**2 * to_posture
+        self._terms["limit_pull"] = options.limit_weight**2 * off_limit
 
     def update(self, joints: Array, last: Array, posture: Array) -> None:
         """Compute `prices` and `pull` of a tick.

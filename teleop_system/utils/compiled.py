@@ -63,10 +63,10 @@ def kernel(signature: str) -> Callable[[F], F]:
     def compile_function(function: F) -> F:
         if not IS_COMPILED:
             return function
-        digest = _digest(function, signature)
+        types = _types(function, signature)
+        digest = _digest(function, types)
         compiled = _numba.njit(cache=True)(function)
         _digests[compiled] = digest
-        types = _types(function, signature)
         entry = _CacheEntry(function, Path(compiled.stats.cache_path), digest)
         if entry.is_current():
             compiled.compile(types)
@@ -96,10 +96,10 @@ def _types(function: Callable[..., Any], signature: str) -> Any:
     return eval(signature, {}, vars(_numba.types) | names)  # As Numba does with such a string.
 
 
-def _digest(function: Callable[..., Any], signature: str) -> str:
-    """Return a digest of the function and of everything that it uses."""
+def _digest(function: Callable[..., Any], types: Any) -> str:
+    """Return a digest of the function, its types, and everything that it uses."""
     code = function.__code__
-    parts = [platform.python_version(), _numba.__version__, signature, *_code_parts(code)]
+    parts = [platform.python_version(), _numba.__version__, str(types), *_code_parts(code)]
     for name in sorted(_global_names(code) & function.__globals__.keys()):
         parts += [name, _content(function, name, function.__globals__[name])]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()

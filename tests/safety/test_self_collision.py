@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from teleop_system.interfaces.causes import Rule, Severity
-from teleop_system.solvers import link_kernels, link_shapes
+from teleop_system.solvers import distance_kernels, link_distances
 from tests.safety.distances import MujocoDistances
 from tests.safety.oracle import JointOracle
 from tests.safety.rig import Rig, causes_of
@@ -112,8 +112,8 @@ def test_shapes_that_only_a_library_knows_are_kept_apart_alike(
 ) -> None:
     sweep = SWEEPS["arm into torso"]
     ours, _ = swept(sweep, seconds=1.0)
-    unknown = (link_kernels.OTHER, (0.0, 0.0, 0.0))
-    monkeypatch.setattr(link_shapes, "_measures", lambda geometry: unknown)
+    unknown = (distance_kernels.OTHER, (0.0, 0.0, 0.0))
+    monkeypatch.setattr(link_distances, "_kind_and_sizes", lambda geometry: unknown)
     theirs, distances = swept(sweep, seconds=1.0)
     assert STOP <= min(distances) < STOP + 0.002
     # The library finds distances to within about a micrometre.

@@ -56,10 +56,10 @@ def columns() -> dict[str, np.ndarray]:
 def test_an_end_effector_beside_its_target_is_as_far_away_as_it_is() -> None:
     trace = columns()
     # The right hand in the ready pose, as the model's own kinematics have it.
-    from teleop_system.modules.arm_teleop.chain_kinematics import ChainKinematics
+    from teleop_system.solvers.chain_kinematics import ChainKinematics
 
     kinematics = ChainKinematics(RBY1, RBY1.chains, PARTS.joints)
-    place, turn = kinematics.place("right_arm", trace["measured"][0].tolist())
+    place, turn = kinematics.pose("right_arm", trace["measured"][0].tolist())
     trace["target_right_arm"][:] = (place[0] + 0.03, place[1] - 0.04, place[2], *turn)
     (metrics,) = tracking_metrics(trace, ["right_arm"], RBY1, PARTS.joints)
     assert metrics.figures["position_rms"] == pytest.approx(0.05)

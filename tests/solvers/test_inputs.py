@@ -243,30 +243,37 @@ def test_gains_of_another_shape_are_refused() -> None:
         create(ProportionalMapper, gains={"right_arm": np.zeros((6, 20))})
 
 
-def test_a_shifted_result_is_gone_on_from(oracle: Oracle) -> None:
+def test_the_solver_continues_from_a_shifted_result(oracle: Oracle) -> None:
     solver, joints = create(QPIKSolver), READY
     targets = oracle.poses(READY)
     targets["right_arm"] = targets["right_arm"].translated(np.array([0.0, 0.0, 0.2]))
     for _ in range(10):
         joints = solver.solve_multi(targets, joints, DT).joint_positions
-    way = np.full(20, -1e-3)
-    shifted = solver.shift(way)
-    np.testing.assert_allclose(shifted, joints + way, atol=1e-15)
-    away = np.linalg.norm(
-        oracle.poses(shifted)["right_arm"].position - (targets["right_arm"].position)
-    )
-    assert solver.chain_error("right_arm")[0] == pytest.approx(away, abs=1e-9)
+    offset = np.full(20, -1e-3)
+    solver.shift(offset)
+    shifted = joints + offset
     after = solver.solve_multi(targets, shifted, DT).joint_positions
     # The shift counts as motion, so that no step changes by more than accelerations allow.
     last = joints - READY
     assert (np.abs(after - shifted) <= np.abs(last) + 1e-3 + 10.0 * DT**2).all()
 
 
-def test_there_is_nothing_to_shift_before_the_first_tick() -> None:
-    with pytest.raises(InvalidJointStateError, match="solve first"):
-        create(QPIKSolver).shift(np.zeros(20))
+def test_before_the_first_tick_a_shift_changes_nothing(oracle: Oracle) -> None:
+    solver, targets = create(QPIKSolver), oracle.poses(READY)
+    solver.shift(np.full(20, 0.1))
+    shifted = solver.solve_multi(targets, READY, DT).joint_positions
+    expected = create(QPIKSolver).solve_multi(targets, READY, DT).joint_positions
+    np.testing.assert_array_equal(shifted, expected)
 
 
-def test_the_error_of_an_unknown_chain_names_the_known_ones() -> None:
-    with pytest.raises(UnknownNameError, match="torso"):
-        create(QPIKSolver).chain_error("tail")
+@pytest.mark.parametrize("offset", [np.zeros(3), np.full(20, np.nan)])
+def test_an_offset_that_does_not_fit_is_refused(offset: Any) -> None:
+    with pytest.raises(InvalidJointStateError, match="offset"):
+        create(QPIKSolver).shift(offset)
+
+
+@every_solver
+def test_an_unknown_chain_is_named_with_the_known_ones(solver_class: type[IIKSolver]) -> None:
+    pose = Pose6D(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]))
+    with pytest.raises(UnknownNameError, match="did you mean 'left_arm'"):
+        create(solver_class).solve_multi({"left_ram": pose}, READY, DT)

@@ -10,10 +10,11 @@ from scipy.spatial.transform import Rotation
 
 from teleop_system.exceptions import ModelError
 from teleop_system.solvers import ChainConfig
-from teleop_system.solvers.kinematics import KinematicModel, KinematicState
+from teleop_system.solvers.kinematics import KinematicModel
+from teleop_system.solvers.link_tree import LinkTree
 from teleop_system.solvers.options import SolverOptions
 from teleop_system.solvers.qp_ik_solver import QPIKSolver
-from teleop_system.solvers.urdf_kinematics import UrdfKinematics, UrdfState
+from teleop_system.solvers.urdf_kinematics import UrdfKinematics
 from tests.solvers.rby1 import DT, LOWER, MJCF, READY, UPPER, URDF, Oracle, create, options
 
 Array = NDArray[np.float64]
@@ -57,18 +58,23 @@ def load(path: str, **changes: object) -> KinematicModel:
     return KinematicModel(path, SolverOptions.from_keywords(options(**changes)))
 
 
+def placements(tree: LinkTree) -> list[tuple[Array, Array]]:
+    """Return position and rotation of every frame."""
+    return [(frame["position"].copy(), frame["rotation"].copy()) for frame in tree.frames]
+
+
 def random_joints(seed: int) -> Array:
     return np.random.default_rng(seed).uniform(LOWER, UPPER)
 
 
 def test_forward_kinematics_agree_with_the_oracle(oracle: Oracle) -> None:
     kinematics = load(URDF)
-    state = KinematicState(kinematics)
+    state = kinematics.tree()
     for seed in range(20):
         joints = random_joints(seed)
         state.update(kinematics.to_internal(joints))
         for (position, rotation), pose in zip(
-            state.placements, oracle.poses(joints).values(), strict=True
+            placements(state), oracle.poses(joints).values(), strict=True
         ):
             np.testing.assert_allclose(position, pose.position, atol=1e-12)
             expected = Rotation.from_quat(pose.orientation).as_matrix()
@@ -76,19 +82,19 @@ def test_forward_kinematics_agree_with_the_oracle(oracle: Oracle) -> None:
 
 
 def test_numpy_kinematics_agree_with_the_oracle(oracle: Oracle) -> None:
-    state = UrdfState(UrdfKinematics(URDF, SolverOptions.from_keywords(options())))
+    state = UrdfKinematics(URDF, SolverOptions.from_keywords(options())).tree()
     for seed in range(10):
         joints = random_joints(seed)
         state.update(joints)
         for (position, _), pose in zip(
-            state.placements, oracle.poses(joints).values(), strict=True
+            placements(state), oracle.poses(joints).values(), strict=True
         ):
             np.testing.assert_allclose(position, pose.position, atol=1e-9)
 
 
 def test_mjcf_and_urdf_give_the_same_kinematics() -> None:
     one, other = load(URDF), load(MJCF)
-    states = KinematicState(one), KinematicState(other)
+    states = one.tree(), other.tree()
     np.testing.assert_allclose(
         one.limits.lower[one.external_order], other.limits.lower[other.external_order], atol=1e-6
     )
@@ -97,7 +103,7 @@ def test_mjcf_and_urdf_give_the_same_kinematics() -> None:
         states[0].update(one.to_internal(joints))
         states[1].update(other.to_internal(joints))
         for (position, rotation), (same, turned) in zip(
-            states[0].placements, states[1].placements, strict=True
+            placements(states[0]), placements(states[1]), strict=True
         ):
             np.testing.assert_allclose(same, position, atol=1e-9)
             np.testing.assert_allclose(turned, rotation, atol=1e-9)
@@ -111,8 +117,8 @@ def test_the_weighted_jacobian_matches_finite_differences() -> None:
     for joint in range(20):
         ends = []
         for sign in (-1.0, 1.0):
-            solver._state.update(start + sign * 1e-6 * np.eye(20)[joint])
-            ends.append([(p.copy(), r.copy()) for p, r in solver._state.placements])
+            solver._tree.update(start + sign * 1e-6 * np.eye(20)[joint])
+            ends.append(placements(solver._tree))
         for chain, ((p0, r0), (p1, r1)) in enumerate(zip(*ends, strict=True)):
             turned = Rotation.from_matrix(r1 @ r0.T).as_rotvec()
             moved = np.concatenate([1.0 * (p1 - p0), 0.5 * turned]) / 2e-6
@@ -125,7 +131,7 @@ def test_an_mjcf_with_a_free_base_is_solved_in_the_frame_of_the_base(small_arm: 
     assert solver.initialize(small_arm, chains={"arm": ChainConfig("tip")}, posture_weight=0.0)
     assert solver.get_joint_names() == ["turn", "lift", "bend", "push"]
     solver.solve_multi({}, np.deg2rad([0.0, 10.0, 0.0, 0.0]), DT)  # 10 degrees: as it is drawn.
-    position, rotation = solver._state.placements[0]
+    position, rotation = placements(solver._tree)[0]
     np.testing.assert_allclose(position, [0.0, 0.0, 0.9], atol=1e-6)
     np.testing.assert_allclose(rotation[:, 0], [0.0, 0.0, -1.0], atol=1e-6)
 
@@ -135,14 +141,14 @@ def test_mjcf_kinematics_agree_with_mujoco(small_arm: str) -> None:
     model = mujoco.MjModel.from_xml_path(small_arm)
     data = mujoco.MjData(model)
     kinematics = KinematicModel(small_arm, SolverOptions(chains={"arm": ChainConfig("tip")}))
-    state, random = KinematicState(kinematics), np.random.default_rng(0)
+    state, random = kinematics.tree(), np.random.default_rng(0)
     for _ in range(20):
         joints = random.uniform([-2.0, -2.0, -2.0, 0.0], [2.0, 2.0, 2.0, 0.2])
         data.qpos[:7] = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
         data.qpos[7:] = joints
         mujoco.mj_kinematics(model, data)
         state.update(kinematics.to_internal(joints))
-        np.testing.assert_allclose(state.placements[0][0], data.site("tip").xpos, atol=1e-9)
+        np.testing.assert_allclose(placements(state)[0][0], data.site("tip").xpos, atol=1e-9)
 
 
 def test_a_ball_joint_is_refused_by_name(tmp_path: Path) -> None:
@@ -166,14 +172,14 @@ def test_continuous_joints_turn_without_a_limit(tmp_path: Path) -> None:
     joints = np.array([7.0])
     solver.solve_multi({}, joints, DT)
     expected = [np.cos(7.0), np.sin(7.0), 0.0]
-    np.testing.assert_allclose(solver._state.placements[0][0], expected, atol=1e-12)
+    np.testing.assert_allclose(placements(solver._tree)[0][0], expected, atol=1e-12)
 
 
 def test_reference_posture_places_the_joints_that_do_not_move(oracle: Oracle) -> None:
     arm = tuple(f"right_arm_{i}" for i in range(7))
     chains = {"right_arm": ChainConfig("ee_right")}
     kinematics = load(URDF, joint_names=arm, chains=chains)
-    state = KinematicState(kinematics)
+    state = kinematics.tree()
     state.update(kinematics.to_internal(READY[6:13]))
     expected = oracle.poses(READY)["right_arm"].position
-    np.testing.assert_allclose(state.placements[0][0], expected, atol=1e-12)
+    np.testing.assert_allclose(placements(state)[0][0], expected, atol=1e-12)

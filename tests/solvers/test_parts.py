@@ -17,6 +17,8 @@ from teleop_system.exceptions import UnknownNameError
 from teleop_system.robots import load_robot
 from teleop_system.solvers import ChainConfig, chain_kernels, make_solver
 from teleop_system.solvers.chain_task import ChainTask
+from teleop_system.solvers.ik_kernels import is_within_limits
+from teleop_system.solvers.kinematics_kernels import FRAME
 from teleop_system.solvers.motion_bounds import JointLimitArrays, MotionBounds
 from teleop_system.solvers.qp_backend import BACKENDS, installed_backends
 
@@ -30,7 +32,7 @@ Array = NDArray[np.float64]
     acceleration=st.floats(0.5, 50.0),
     speed=st.floats(0.1, 10.0),
 )
-def test_whoever_keeps_the_bounds_can_always_brake(
+def test_a_joint_within_the_bounds_can_always_brake(
     seed: int, room: float, acceleration: float, speed: float
 ) -> None:
     random = np.random.default_rng(seed)
@@ -54,7 +56,7 @@ def test_whoever_keeps_the_bounds_can_always_brake(
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_quick_check_allows_only_what_the_bounds_allow(seed: int) -> None:
+def test_the_check_of_a_free_step_allows_only_what_the_bounds_allow(seed: int) -> None:
     random = np.random.default_rng(seed)
     limits = JointLimitArrays(np.full(8, -0.3), np.full(8, 0.3), np.full(8, 1.0), np.full(8, 10.0))
     bounds = MotionBounds(limits, return_speed=0.1)
@@ -67,25 +69,26 @@ def test_the_quick_check_allows_only_what_the_bounds_allow(seed: int) -> None:
         is_within = bool(((step >= bounds.lower) & (step <= bounds.upper)).all())
         left = np.maximum(np.abs(step) - bounds.change, 0.0)
         rest = position + step + np.sign(step) * (left + left**2 / (2.0 * bounds.change))
-        is_allowed = bounds.allow(step, last, rest)
+        is_allowed = is_within_limits(step, last, rest, bounds.limits)
         assert is_within or not is_allowed
         agreed += is_within and is_allowed
     assert agreed > 10
 
 
-def task_at(position: Array, rotation: Rotation) -> tuple[ChainTask, Array]:
-    """Return a task and its table."""
-    table = np.zeros((1, chain_kernels.SIZE))
-    task = ChainTask("arm", ChainConfig("hand"), table[0])
+def task_at(position: Array, rotation: Rotation) -> tuple[ChainTask, Any]:
+    """Return a task and its record, in an array of one."""
+    chains = np.zeros(1, dtype=chain_kernels.CHAIN)
+    task = ChainTask("arm", ChainConfig("hand"), chains[0])
     task.set_period(0.01)
-    frame = np.concatenate([rotation.as_matrix().ravel(), position])
-    chain_kernels.observe(table, frame[None])
-    return task, table
+    frames = np.zeros(1, dtype=FRAME)
+    frames["rotation"], frames["position"] = rotation.as_matrix(), position
+    chain_kernels.observe(chains, frames)
+    return task, chains
 
 
-def aim(table: Array, *numbers: float) -> None:
-    found = chain_kernels.aim(table, np.array([numbers]), np.zeros(1, dtype=np.int64))
-    assert found == chain_kernels.TAKEN
+def set_target(chains: Any, *numbers: float) -> None:
+    refused = chain_kernels.set_targets(chains, np.array([numbers]), np.zeros(1, dtype=np.int64))
+    assert refused == chain_kernels.ACCEPTED
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -93,36 +96,36 @@ def test_errors_of_a_task_agree_with_scipy(seed: int) -> None:
     random = np.random.default_rng(seed)
     here, there = Rotation.random(2, random_state=seed)
     position, target = random.normal(size=(2, 3))
-    task, table = task_at(position, here)
-    aim(table, *target, *there.as_quat())
-    chain_kernels.measure(table)
-    distance, angle = task.away
+    task, chains = task_at(position, here)
+    set_target(chains, *target, *there.as_quat())
+    chain_kernels.measure(chains)
+    distance, angle = task.error
     assert distance == pytest.approx(np.linalg.norm(target - position))
     assert angle == pytest.approx((there * here.inv()).magnitude(), abs=1e-9)
-    twist = np.array(task.target_from(position.tolist(), here.as_quat().tolist()))
-    np.testing.assert_allclose(twist[3:], (there * here.inv()).as_rotvec(), atol=1e-9)
+    error = task.target_from((tuple(position.tolist()), tuple(here.as_quat().tolist())))
+    np.testing.assert_allclose(error[3:], (there * here.inv()).as_rotvec(), atol=1e-9)
 
 
 def test_a_small_error_is_closed_at_once_and_a_large_one_in_time() -> None:
-    task, table = task_at(np.zeros(3), Rotation.identity())
+    task, chains = task_at(np.zeros(3), Rotation.identity())
     steps = []
     for distance in (1e-6, 0.01, 1.0):
-        aim(table, distance, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+        set_target(chains, distance, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
         task.forget_motion()
-        chain_kernels.plan(table, np.zeros(18))
+        chain_kernels.plan(chains, np.zeros((3, 6)))
         steps.append(task.step[0])
     assert steps[0] == pytest.approx(1e-6, rel=0.01)
     assert 0.0 < steps[1] < 0.01
     assert steps[2] == pytest.approx(1.5 * 0.01)
 
 
-def test_a_far_target_has_less_say_than_a_near_one() -> None:
-    task, table = task_at(np.zeros(3), Rotation.identity())
+def test_a_far_target_has_a_smaller_share_than_a_near_one() -> None:
+    task, chains = task_at(np.zeros(3), Rotation.identity())
     shares = []
     for distance in (0.05, 0.5, 100.0):
-        aim(table, distance, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+        set_target(chains, distance, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
         task.forget_motion()
-        chain_kernels.plan(table, np.zeros(18))
+        chain_kernels.plan(chains, np.zeros((3, 6)))
         shares.append(task.share)
     assert shares == pytest.approx([1.0, 0.2, 1e-3], rel=0.05)
 
@@ -155,7 +158,7 @@ def test_back_ends_find_the_minimum(name: str, rows: int) -> None:
 
 
 @pytest.mark.parametrize("name", list(BACKENDS))
-def test_rows_give_way_to_bounds(name: str) -> None:
+def test_bounds_come_before_rows(name: str) -> None:
     bounds = np.full(8, -0.1), np.full(8, 0.1)
     rows = np.ones((1, 8))
     solution = BACKENDS[name][1](8).solve(np.eye(8), np.ones(8), bounds, rows, np.array([5.0]))

@@ -7,6 +7,7 @@ import pytest
 from teleop_system.exceptions import ConfigError, UnknownNameError
 from teleop_system.interfaces import Pose6D
 from teleop_system.solvers.qp_ik_solver import QPIKSolver
+from teleop_system.solvers.rest_prediction import BrakingState
 from teleop_system.solvers.self_collision import SelfCollision
 from tests.solvers.rby1 import DT, FULL, LOWER, READY, UPPER, Oracle, create, hostile_targets
 
@@ -80,17 +81,16 @@ def test_gradients_of_distances_match_finite_differences() -> None:
     collision.set_period(DT, np.full(20, 1e-3))
     for _ in range(20):
         joints = random.uniform(np.maximum(LOWER, -1.5), np.minimum(UPPER, 1.5))
-        way = solver._current._replace(joints=joints, step=still, rest=joints)
-        collision.start(way)
-        collision.add_rows(way, still)
-        measured = collision.distances(joints)
-        # At rest the five moments are one; a step changes the place of rest by 1 at the first.
+        state = BrakingState(joints=joints, step=still, rest=joints)
+        collision.start(state)
+        collision.add_rows(state, still)
+        distances = collision._distances.measure_all
+        measured = distances(joints)
+        # At rest the five moments are one; a step changes the resting position by 1 at the first.
         rows = collision.rows[: collision.count]
         for joint in random.choice(20, 4, replace=False):
             nudge = 1e-6 * np.eye(20)[joint]
-            slope = (
-                collision.distances(joints + nudge) - collision.distances(joints - nudge)
-            ) / 2e-6
+            slope = (distances(joints + nudge) - distances(joints - nudge)) / 2e-6
             smooth = np.abs(measured) > 1e-3
             np.testing.assert_allclose(rows[smooth, joint], slope[smooth], atol=2e-4)
 
@@ -99,11 +99,11 @@ def test_bounds_on_unmeasured_pairs_are_never_too_high(oracle: Oracle) -> None:
     solver, joints = create(QPIKSolver), READY
     for target in hostile_targets(oracle, 150, seed=13):
         joints = solver.solve_multi(target, joints, DT).joint_positions
-        collision, way = solver._collision, solver._current
-        since = np.abs(way.rest - collision._measured_at)
-        bounds = collision._slack + SLOW - collision._reach @ since
+        closest, rest = solver._collision._closest, solver._rest
+        travel = closest._travel["total"] + np.abs(rest - closest._travel["rest"])
+        bounds = closest._bounds["horizon"] - travel @ closest._reach
         # coal's iterative distances are good to about 1e-6 m.
-        assert (bounds <= collision.distances(way.rest) + 1e-5).all()
+        assert (bounds <= closest.distances.measure_all(rest) + 1e-5).all()
 
 
 def test_an_unknown_link_is_named_with_the_valid_ones() -> None:

@@ -138,7 +138,7 @@ class ArmController:
         """Return the poses of the end effectors in the base frame for joint positions [rad]."""
         values = [float(value) for value in np.asarray(joints, dtype=np.float64)]
         kinematics = self._body.kinematics
-        poses = {name: kinematics.place(name, values) for name in self._body.chains}
+        poses = {name: kinematics.pose(name, values) for name in self._body.chains}
         return dict(Targets(poses, timestamp))
 
     def tools_at(self, pose: str = "a_pose") -> dict[TrackerRole, Pose6D]:

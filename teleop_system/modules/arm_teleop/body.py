@@ -7,7 +7,7 @@ fall behind, it gives way to them little by little.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,15 +16,14 @@ from teleop_system.exceptions import UnknownNameError
 from teleop_system.interfaces import IIKSolver
 from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.modules.arm_teleop.body_kernels import BEHIND, IMPLAUSIBLE, compare
-from teleop_system.modules.arm_teleop.chain_kinematics import ChainKinematics
 from teleop_system.modules.arm_teleop.spatial import Placement, as_placement, distance
 from teleop_system.modules.arm_teleop.targets import Targets
 from teleop_system.robots.description import Chain, RobotDescription
 from teleop_system.safety.cause_log import CauseLog
+from teleop_system.solvers.chain_kinematics import ChainKinematics
 
 Array = NDArray[np.float64]
 Columns = NDArray[np.intp] | slice
-RowResult = tuple[Array, bool, float, float]
 
 FLOAT64 = np.dtype(np.float64)
 KINDS = ("arm", "torso")
@@ -108,13 +107,6 @@ class Body:
                 [min(limit.upper + OUTSIDE, FARTHEST) for limit in limits],
             ]
         )
-        # Solvers with a memory can be told to forget; the others have no need to.
-        self._forget: Callable[..., None] = getattr(solver, "reset", _nothing)
-        self._chain_error: Callable[[str], tuple[float, float]] | None
-        self._chain_error = getattr(solver, "chain_error", None)
-        self._shift: Callable[[Array], Array] | None = getattr(solver, "shift", None)
-        self._solve_rows: Callable[[tuple[str, ...], Array, Array, float], RowResult] | None
-        self._solve_rows = solver.solve_rows if _takes_rows(type(solver)) else None  # type: ignore[attr-defined]
 
     def named(self, pose: str) -> Array:
         """Return the joint positions of a named pose of the robot in [rad] or [m].
@@ -222,7 +214,7 @@ class Body:
             self._placed_at, self._places = self.positions, {}
         place = self._places.get(chain)
         if place is None:
-            place = self._places[chain] = self.kinematics.place(chain, self.positions.tolist())
+            place = self._places[chain] = self.kinematics.pose(chain, self.positions)
         return place
 
     def aim(self, chain: str) -> Placement:
@@ -236,8 +228,6 @@ class Body:
 
     def distance(self, chain: str, target: Placement) -> float:
         """Return how far a chain's end effector was from its target after the last tick [m]."""
-        if self._chain_error is not None:
-            return self._chain_error(chain)[0]
         return distance(self.place(chain)[0], target[0])
 
     def prefer(self, following: Sequence[str]) -> None:
@@ -257,9 +247,10 @@ class Body:
         Something limits them that the solver does not know of. Were it to go on regardless, the
         two would drift apart, and the way back would be long once the joints are free again.
         """
-        if self._is_behind and self._shift is not None and not self._must_restart:
+        if self._is_behind and not self._must_restart:
+            self._solver.shift(self._way_back)
             self._before = _frozen(self._before + self._way_back)
-            self.positions = self._shift(self._way_back)
+            self.positions = _frozen(self.positions + self._way_back)
 
     def move(self, targets: Targets, period: float, log: CauseLog) -> tuple[float, float]:
         """Take one tick of `period` [s] towards the targets; other chains keep their pose.
@@ -269,24 +260,17 @@ class Body:
         """
         if self._must_restart:
             self._must_restart = False
-            self._forget(self._step / self._period)
+            self._solver.reset(self._step / self._period)
         self._period = period
-        if self._solve_rows is not None:
-            positions, _, distance, angle = self._solve_rows(
-                targets.chains, targets.rows, self.positions, period
-            )
+        result = self._solver.solve_multi(dict(targets), self.positions, period)
+        if self._is_sound(result.joint_positions, log):
+            self._before, self.positions = self.positions, result.joint_positions
         else:
-            result = self._solver.solve_multi(dict(targets), self.positions, period)
-            positions = result.joint_positions
-            distance, angle = result.error_position, result.error_orientation
-            if not self._is_sound(positions, log):
-                self.stop()
-                return distance, angle
-        self._before, self.positions = self.positions, positions
-        return distance, angle
+            self.stop()
+        return result.error_position, result.error_orientation
 
     def _is_sound(self, positions: Array, log: CauseLog) -> bool:
-        """Tell whether a solver that nobody knows gives what it should, and log why not."""
+        """Return whether a solver's result can be used, and log why not."""
         if positions.shape != self._shape:
             found, size = float(positions.size), float(len(self.names))
             log.add(Rule.WRONG_SHAPE, "solver", found, size, Severity.HOLD)
@@ -305,19 +289,6 @@ def _as_array(values: ArrayLike) -> Array:
         return np.empty(0)
 
 
-def _takes_rows(kind: type) -> bool:
-    """Tell whether a solver takes targets as rows.
-
-    One that overrides what takes poses alone wants to be asked by that.
-    """
-    for base in kind.__mro__:
-        if "solve_rows" in vars(base):
-            return True
-        if "solve_multi" in vars(base):
-            return False
-    return False
-
-
 def columns_of(places: Sequence[int]) -> Columns:
     """Return places in a vector as a slice where they are in a row, which is quicker."""
     first = places[0] if places else 0
@@ -330,7 +301,3 @@ def _frozen(values: ArrayLike) -> Array:
     array = np.array(values, dtype=np.float64)
     array.setflags(write=False)
     return array
-
-
-def _nothing(*_: object) -> None:
-    """Stand in for the reset of a solver without a memory."""

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keeps links of the robot apart, whatever is commanded.
 
-A step is allowed only where the robot, should every joint brake right after it, keeps its
-distances all the way to rest. So braking is always safe: that was checked a cycle earlier. What
-decides is the distance at the place of rest. From `slow` on it may shrink only at a rate that
-falls to zero at `stop`; a step that would shrink it faster is blended with braking, in the parts
-that approach and in no others. Moving away is never hindered.
+A step is allowed only if the robot, should every joint brake right after it, keeps its distances
+until it is at rest. So braking is always safe: that was checked a cycle earlier. What decides is
+the distance at the resting position. Below `slow` it may shrink only at a rate that falls to zero
+at `stop`; a step that would shrink it faster is blended with braking, in the parts that approach
+and in no others. Moving away is never limited.
 """
 
 import numpy as np
@@ -19,12 +19,12 @@ from teleop_system.safety.motion.limits import MotionLimits
 from teleop_system.safety.motion.state import MotionState
 from teleop_system.safety.motion.step import Step
 from teleop_system.safety.parts import RobotParts
-from teleop_system.solvers.clearance import Clearance
+from teleop_system.solvers.link_distances import LinkDistances
 
 Array = NDArray[np.float64]
 
 TOLERANCE = 1e-6
-"""Distances are known to within this much [m] where a shape is a box or a cylinder."""
+"""Accuracy [m] of distances from a box or a cylinder."""
 HOLDING = 1e-3
 """Distance above the smallest allowed [m] within which an approach counts as stopped."""
 
@@ -33,7 +33,7 @@ class CollisionGuard:
     """Allows steps of motion, slows them down or turns them into braking.
 
     Args:
-        clearance: Measures the distances.
+        distances: Measures the distances of pairs of links.
         parts: The parts of the robot.
         limits: Limits of the joints.
         config: The distances.
@@ -41,30 +41,30 @@ class CollisionGuard:
 
     def __init__(
         self,
-        clearance: Clearance,
+        distances: LinkDistances,
         parts: RobotParts,
         limits: MotionLimits,
         config: CollisionSafetyConfig,
     ) -> None:
-        self._clearance = clearance
+        self._distances = distances
         self._config = config
         self._stop = config.stop + config.margin
         self._gain = config.speed / (config.slow - self._stop)
         self._paths = BrakingPaths(
-            clearance,
+            distances,
             limits,
             slow=config.slow,
             stop=self._stop,
             spacing=config.spacing,
         )
-        self._names = tuple(f"{one} / {other}" for one, other in clearance.links)
+        self._names = tuple(f"{one} / {other}" for one, other in distances.links)
         self._columns = [part.columns for part in parts.values()]
-        moved_by = np.array([(clearance.reach[:, c] > 0.0).any(1) for c in self._columns])
+        moved_by = np.array([(distances.reach[:, c] > 0.0).any(1) for c in self._columns])
         self._parts_of: list[list[int]] = [np.flatnonzero(row).tolist() for row in moved_by.T]
         self._part_of_joint = np.repeat(
             np.arange(len(parts)), [len(part.joints) for part in parts.values()]
         )
-        # Pairs that are nearer than they should be, and how near they may come.
+        # Pairs that are nearer than `stop`, and the distance that they must keep.
         self._inside: dict[int, float] = {}
 
     def reset(self, positions: Array) -> None:
@@ -76,17 +76,17 @@ class CollisionGuard:
     def limit(self, step: Step, wanted: MotionState, log: CauseLog) -> MotionState:
         """Return the wanted state, or one between it and braking that keeps the distances."""
         paths = self._paths
-        at_rest, on_way = paths.look(wanted)
-        if at_rest < paths.slow or on_way < self._stop:
-            path = paths.last_path(wanted, on_way)
-            if at_rest < paths.slow or self._failing(path):
+        nearest = paths.find(wanted)
+        if nearest.at_rest < paths.slow or nearest.on_path < self._stop:
+            path = paths.last_path(wanted, nearest.on_path)
+            if nearest.at_rest < paths.slow or self._failing(path):
                 return self._approach(step, wanted, path, log)
         return wanted
 
     def _failing(self, path: BrakingPath) -> set[int]:
         """Return the pairs that would come too near while braking from a state to rest."""
         floors, stop = self._inside, self._stop
-        if path.least_on_way >= stop:
+        if path.least_on_path >= stop:
             return set()
         found = path.below(stop - TOLERANCE, floors)
         return {
@@ -102,9 +102,9 @@ class CollisionGuard:
         shares = np.ones(len(self._columns))
         slowed: dict[int, float] = {}
         old_rest = step.state.rest
-        is_near = path.found < self._config.slow
-        pairs, found = path.pairs[is_near], path.found[is_near]
-        starts = self._clearance.some(pairs, old_rest)
+        is_near = path.at_rest < self._config.slow
+        pairs, found = path.pairs[is_near], path.at_rest[is_near]
+        starts = self._distances.measure(pairs, old_rest)
         rows = zip(pairs.tolist(), starts.tolist(), found.tolist(), strict=True)
         for pair, start, distance in rows:
             self._update_floor(pair, start, step.state.position)
@@ -121,19 +121,23 @@ class CollisionGuard:
                 break
             shares[list(parts)] = 0.0
             for pair in failing:
-                slowed[pair] = self._clearance.one(pair, old_rest)
+                slowed[pair] = self._distance(pair, old_rest)
             state = self._blend(step, wanted, shares)
             path = self._paths.path(state)
         self._report(slowed, shares, log)
         return state
 
     def _update_floor(self, pair: int, at_rest: float, position: Array) -> None:
-        """Let a pair that is too near come no nearer than it has been since."""
+        """Let a pair that is too near come no nearer than it is."""
         if at_rest < self._stop or pair in self._inside:
-            floor = min(at_rest, self._clearance.one(pair, position))
+            floor = min(at_rest, self._distance(pair, position))
             floor = max(floor, self._inside.pop(pair, -np.inf))
             if floor < self._stop:
                 self._inside[pair] = floor
+
+    def _distance(self, pair: int, pose: Array) -> float:
+        """Return the distance [m] of one pair at a pose [rad]."""
+        return float(self._distances.measure(np.array([pair]), pose)[0])
 
     def _blend(self, step: Step, wanted: MotionState, shares: Array) -> MotionState:
         return step.slowed(wanted, shares[self._part_of_joint])
@@ -157,7 +161,7 @@ class CollisionGuard:
         for part in self._parts_of[pair]:
             pose = step.state.rest.copy()
             pose[self._columns[part]] = path.rest[self._columns[part]]
-            change = self._clearance.one(pair, pose) - start
+            change = self._distance(pair, pose) - start
             if change < 0.0:
                 approaching.append(part)
                 approach -= change

@@ -40,14 +40,14 @@ class Guards:
         try:
             from teleop_system.safety.guards.collision import CollisionGuard
             from teleop_system.safety.guards.workspace import WorkspaceGuard
-            from teleop_system.solvers.clearance import Clearance
+            from teleop_system.solvers.robot_geometry import RobotGeometry
         except ImportError as error:
             raise MissingExtraError("pin", "ik") from error
-        clearance = Clearance(robot, parts.joints)
+        geometry = RobotGeometry(robot, parts.joints)
         if config.workspace:
-            self._workspace = WorkspaceGuard(clearance, parts, config.workspace)
-        if clearance.count:
-            self._collision = CollisionGuard(clearance, parts, limits, config.collision)
+            self._workspace = WorkspaceGuard(geometry, parts, config.workspace)
+        if geometry.distances.count:
+            self._collision = CollisionGuard(geometry.distances, parts, limits, config.collision)
 
     def reset(self, positions: NDArray[np.float64]) -> None:
         """Start anew from rest at joint positions [rad]."""

@@ -11,7 +11,7 @@ from teleop_system.safety.cause_log import CauseLog
 from teleop_system.safety.motion.state import MotionState
 from teleop_system.safety.motion.step import Step
 from teleop_system.safety.parts import RobotParts
-from teleop_system.solvers.clearance import Clearance
+from teleop_system.solvers.robot_geometry import RobotGeometry
 from teleop_system.utils.workspace_box import WorkspaceBox
 
 Array = NDArray[np.float64]
@@ -29,18 +29,18 @@ class WorkspaceGuard:
     inside is never slowed.
 
     Args:
-        clearance: Computes where end effectors are.
+        geometry: Computes the positions of end effectors.
         parts: The parts of the robot.
         boxes: Boxes by the name of the chain.
     """
 
     def __init__(
         self,
-        clearance: Clearance,
+        geometry: RobotGeometry,
         parts: RobotParts,
         boxes: Mapping[str, WorkspaceBox],
     ) -> None:
-        self._clearance = clearance
+        self._geometry = geometry
         self._walls = {
             chain: (np.array(box.lower), np.array(box.upper)) for chain, box in boxes.items()
         }
@@ -48,7 +48,7 @@ class WorkspaceGuard:
             chain: [
                 part.columns
                 for part in parts.values()
-                if clearance.moves(chain)[part.columns].any()
+                if geometry.moves(chain)[part.columns].any()
             ]
             for chain in boxes
         }
@@ -104,5 +104,5 @@ class WorkspaceGuard:
     def _margin(self, chain: str, joints: Array) -> float:
         """Return how far inside its box an end effector is in [m]; negative outside."""
         lower, upper = self._walls[chain]
-        position = self._clearance.end_effector(chain, joints)
+        position = self._geometry.end_effector(chain, joints)
         return float(np.minimum(position - lower, upper - position).min())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from teleop_system.modules.arm_teleop.chain_kinematics import ChainKinematics
+from teleop_system.solvers.chain_kinematics import ChainKinematics
 from teleop_system.robots import RobotDescription
 from teleop_system.utils.transforms import quat_distance
 
@@ -112,7 +112,7 @@ def tracking_metrics(
         distances = np.full(len(targets), math.nan)
         angles = distances.copy()
         for tick in np.flatnonzero(np.isfinite(targets[:, 0])).tolist():
-            position, orientation = kinematics.place(chain, measured[tick].tolist())
+            position, orientation = kinematics.pose(chain, measured[tick].tolist())
             distances[tick] = math.dist(position, targets[tick, :3].tolist())
             angles[tick] = float(quat_distance(np.array(orientation), targets[tick, 3:]))
         found.append(TrackingMetrics(chain, distances, angles, counted))

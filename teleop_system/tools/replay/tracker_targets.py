@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from teleop_system.interfaces import TrackerRole
 from teleop_system.mocap.mapped_motion import MappedMotion
-from teleop_system.modules.arm_teleop.chain_kinematics import ChainKinematics
+from teleop_system.solvers.chain_kinematics import ChainKinematics
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
 from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping
 from teleop_system.modules.arm_teleop.spatial import Placement, heading_of
@@ -71,13 +71,13 @@ def chain_tracking(
         limb = config.limb(name, chain.kind)
         mapping = LimbMapping(
             samples[0],
-            kinematics.place(name, start),
+            kinematics.pose(name, start),
             heading_of(waist[1]),
             scale=limb.scale,
             rotation_scale=limb.rotation_scale,
         )
         target = _course([mapping.apply(sample) for sample in samples])
-        result = _course([kinematics.place(name, row.tolist()) for row in measured])
+        result = _course([kinematics.pose(name, row.tolist()) for row in measured])
         found[name] = ChainTracking(target, result)
     return found
 

@@ -8,8 +8,7 @@ from typing_extensions import override
 from teleop_system.interfaces import IKResult, Pose6D
 from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.modules.arm_teleop import LimbState
-from teleop_system.solvers.qp_ik_solver import QPIKSolver
-from tests.modules.arm_teleop.rig import Array, Rig, StillSolver, fresh_solver, rules
+from tests.modules.arm_teleop.rig import Array, Rig, StillSolver, rules
 
 
 class BadSolver(StillSolver):
@@ -50,22 +49,3 @@ def test_what_a_solver_should_not_say_is_not_commanded(answer: Array, rule: Rule
     output = rig.rest(20)
     assert not rules(output, "solver")
     assert set(output.states.values()) == {LimbState.FOLLOWING}
-
-
-def test_whoever_overrides_what_takes_poses_is_asked_by_that(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked = []
-
-    class Counting(QPIKSolver):
-        @override
-        def solve_multi(
-            self, target_poses: dict[str, Pose6D], current_joints: Array, dt: float = 0.01
-        ) -> IKResult:
-            asked.append(set(target_poses))
-            return super().solve_multi(target_poses, current_joints, dt)
-
-    solver = fresh_solver()
-    monkeypatch.setattr(solver, "__class__", Counting)
-    Rig(real=solver).rest(3)
-    assert asked == [{"torso", "right_arm", "left_arm"}] * 3

@@ -6,9 +6,9 @@ import pytest
 
 from teleop_system.interfaces.causes import Rule
 from teleop_system.modules.arm_teleop import LimbConfig, WorkspaceBox
-from teleop_system.modules.arm_teleop.chain_kinematics import Reach
 from teleop_system.modules.arm_teleop.limbs.reach_limit import ReachLimit
 from teleop_system.safety.cause_log import CauseLog
+from teleop_system.solvers.chain_kinematics import Reach
 from teleop_system.utils.poses import IDENTITY, ORIGIN, PoseTuple
 from teleop_system.utils.quaternion_kernels import Vector
 

@@ -4,9 +4,9 @@
 from math import dist
 
 from teleop_system.interfaces.causes import Rule
-from teleop_system.modules.arm_teleop.chain_kinematics import Reach
 from teleop_system.modules.arm_teleop.config import LimbConfig
 from teleop_system.safety.cause_log import CauseLog
+from teleop_system.solvers.chain_kinematics import Reach
 from teleop_system.utils.poses import PoseTuple
 from teleop_system.utils.quaternion_kernels import Vector, rotate
 

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from teleop_system.exceptions import UnknownNameError
-from teleop_system.modules.arm_teleop.chain_kinematics import ChainKinematics
 from teleop_system.robots import RobotDescription
 from teleop_system.robots.urdf import read_urdf
 from teleop_system.robots.urdf_kinematics import link_poses
+from teleop_system.solvers.chain_kinematics import ChainKinematics
 from teleop_system.utils.transforms import quat_to_matrix
 from tests.modules.arm_teleop.rig import ALL, robot
 
@@ -32,7 +32,7 @@ def test_end_effectors_are_where_the_urdf_puts_them(model: str) -> None:
         named = others | dict(zip(joints, positions.tolist(), strict=True))
         links = link_poses(read_urdf(urdf), named)
         for name in ALL:
-            place, turn = ours.place(name, positions.tolist())
+            place, turn = ours.pose(name, positions.tolist())
             expected = links[robot().chains[name].end_effector][0]
             np.testing.assert_allclose(place, expected[:3, 3], atol=1e-9)
             np.testing.assert_allclose(quat_to_matrix(turn), expected[:3, :3], atol=1e-9)
@@ -44,8 +44,8 @@ def test_the_reach_is_that_of_a_stretched_arm_about_its_shoulder() -> None:
     assert reach is not None and reach.carrier == "torso"
     np.testing.assert_allclose(reach.centre, [0.0, -0.22, 0.08007], atol=1e-4)
     stretched = dict.fromkeys(joints, 0.0)
-    place, _ = ours.place("right_arm", list(stretched.values()))
-    torso, _ = ours.place("torso", list(stretched.values()))
+    place, _ = ours.pose("right_arm", list(stretched.values()))
+    torso, _ = ours.pose("torso", list(stretched.values()))
     away = np.linalg.norm(np.subtract(place, torso) - reach.centre)
     # The elbow is set off sideways, so that not even a straight arm is as long as its parts.
     assert 0.97 * reach.radius < away <= reach.radius

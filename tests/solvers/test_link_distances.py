@@ -7,35 +7,50 @@ import pytest
 
 from teleop_system.robots import load_robot
 from teleop_system.safety.parts import RobotParts
-from teleop_system.solvers import link_kernels
-from teleop_system.solvers.clearance import Clearance
+from teleop_system.solvers import distance_kernels as kernels
+from teleop_system.solvers.link_distances import LinkDistances
+from teleop_system.solvers.robot_geometry import RobotGeometry
 
 
 @pytest.mark.parametrize("name", ["rby1", "rby1_dg5f"])
 def test_distances_are_those_of_the_library_at_any_posture(name: str) -> None:
     robot = load_robot(name)
     parts = RobotParts(robot)
-    clearance = Clearance(robot, parts.joints)
+    ours = RobotGeometry(robot, parts.joints).distances
     random = np.random.default_rng(0)
-    geometry, placed = clearance._geometry, clearance._geometry.createData()
+    geometry, placed = ours._geometry, ours._geometry.createData()
+    model, data = ours._kinematics.model, ours._kinematics.model.createData()
     for _ in range(100):
         joints = random.uniform(parts.lower, parts.upper)
-        ours = clearance.all(joints)
-        configuration = clearance._configuration(joints)
-        pin.computeDistances(clearance._model, clearance._data, geometry, placed, configuration)
+        configuration = ours._kinematics.configuration(joints[ours._columns])
+        pin.computeDistances(model, data, geometry, placed, configuration)
         theirs = np.array([result.min_distance for result in placed.distanceResults])
         # The library searches where a shape is a box, and is no nearer to the truth than this.
-        np.testing.assert_allclose(ours, theirs, rtol=0.0, atol=1e-5)
+        np.testing.assert_allclose(ours.measure_all(joints), theirs, rtol=0.0, atol=1e-5)
 
 
 def test_most_pairs_need_no_library() -> None:
     robot = load_robot("rby1")
     parts = RobotParts(robot)
-    clearance = Clearance(robot, parts.joints)
+    distances = RobotGeometry(robot, parts.joints).distances
     pose = robot.pose(robot.initial_pose)
     joints = np.array([pose[joint] for joint in parts.joints])
-    contacts, _ = clearance._shapes.measure(np.arange(clearance.count), joints)
-    assert np.isfinite(contacts[:, 0]).mean() > 0.9
+    contacts = known_contacts(distances, joints)
+    assert np.isfinite(contacts["distance"]).mean() > 0.9
+
+
+def known_contacts(distances: LinkDistances, joints: np.ndarray) -> np.ndarray:
+    """Return what the kernels find without the library."""
+    contacts = np.empty(distances.count, dtype=kernels.CONTACT)
+    distances.tree.place_links(joints)
+    kernels.find_contacts(
+        distances.tree.links,
+        distances.shapes,
+        distances.pairs,
+        np.arange(distances.count),
+        contacts,
+    )
+    return contacts
 
 
 @pytest.mark.parametrize(
@@ -53,11 +68,11 @@ def test_most_pairs_need_no_library() -> None:
 def test_segments_are_as_far_apart_as_a_drawing_shows(
     p: list[float], d: list[float], q: list[float], e: list[float], distance: float
 ) -> None:
-    one, way, other, other_way = (np.array(v, dtype=np.float64) for v in (p, d, q, e))
-    s, t = link_kernels.nearest_shares(one, way, other, other_way)
+    one, length, other, other_length = (np.array(v, dtype=np.float64) for v in (p, d, q, e))
+    s, t = kernels.nearest_fractions(*(tuple(map(float, v)) for v in (p, d, q, e)))
     assert 0.0 <= s <= 1.0
     assert 0.0 <= t <= 1.0
-    apart = np.linalg.norm(one + s * way - other - t * other_way)
+    apart = np.linalg.norm(one + s * length - other - t * other_length)
     assert apart == pytest.approx(distance, abs=1e-12)
 
 
@@ -69,7 +84,7 @@ def test_a_segment_is_as_far_from_a_box_as_its_nearest_sample() -> None:
         p, d = random.uniform(-1.5, 1.5, (2, 3))
         points = p + shares * d
         sampled = np.linalg.norm(np.maximum(np.abs(points) - half, 0.0), axis=1).min()
-        nearest = p + link_kernels.nearest_share(p, d, link_kernels.BOX, half) * d
+        nearest = p + kernels.nearest_fraction(tuple(p), tuple(d), kernels.BOX, half) * d
         found = np.linalg.norm(np.maximum(np.abs(nearest) - half, 0.0))
         assert found <= sampled + 1e-12
         assert found == pytest.approx(sampled, abs=1e-3)
@@ -87,7 +102,7 @@ def test_a_segment_is_as_far_from_a_cylinder_as_its_nearest_sample() -> None:
             around = np.maximum(np.hypot(points[:, 0], points[:, 1]) - radius, 0.0)
             return np.hypot(around, np.maximum(np.abs(points[:, 2]) - half, 0.0))
 
-        share = link_kernels.nearest_share(p, d, link_kernels.CYLINDER, sizes)
+        share = kernels.nearest_fraction(tuple(p), tuple(d), kernels.CYLINDER, sizes)
         (found,), sampled = away((p + share * d)[None]), away(p + shares * d).min()
         assert found <= sampled + 1e-12
         assert found == pytest.approx(sampled, abs=1e-3)
@@ -96,14 +111,13 @@ def test_a_segment_is_as_far_from_a_cylinder_as_its_nearest_sample() -> None:
 def test_contacts_join_the_nearest_points_along_their_direction() -> None:
     robot = load_robot("rby1")
     parts = RobotParts(robot)
-    clearance = Clearance(robot, parts.joints)
+    distances = RobotGeometry(robot, parts.joints).distances
     random = np.random.default_rng(2)
-    pairs = np.arange(clearance.count)
     for _ in range(20):
         joints = random.uniform(parts.lower, parts.upper)
-        contacts, _ = clearance._shapes.measure(pairs, joints)
-        contacts = contacts[np.isfinite(contacts[:, 0])]
-        distances, normals = contacts[:, :1], contacts[:, 1:4]
+        contacts = known_contacts(distances, joints)
+        contacts = contacts[np.isfinite(contacts["distance"])]
+        apart, normals = contacts["distance"][:, None], contacts["normal"]
         np.testing.assert_allclose(np.linalg.norm(normals, axis=1), 1.0, atol=1e-12)
-        way = contacts[:, 7:] - contacts[:, 4:7]
-        np.testing.assert_allclose(way, distances * normals, atol=1e-12)
+        between = contacts["on_second"] - contacts["on_first"]
+        np.testing.assert_allclose(between, apart * normals, atol=1e-12)
