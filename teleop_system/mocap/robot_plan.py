@@ -17,8 +17,8 @@ from teleop_system.mocap.mapped_motion import MappedMotion, PoseTrack
 from teleop_system.mocap.playback import Playback
 from teleop_system.robots import RobotDescription, load_robot
 from teleop_system.solvers.factory import make_solver
-from teleop_system.solvers.planning.slow_motion import Course as EndEffector
-from teleop_system.solvers.planning.slow_motion import slow_motion
+from teleop_system.solvers.planning.postures import PoseSequence as EndEffector
+from teleop_system.solvers.planning.postures import reachable_postures
 from teleop_system.utils.transforms import quat_inverse, quat_multiply
 
 logger = logging.getLogger(__name__)
@@ -98,18 +98,18 @@ class _MotionPlan:
         initial = _vector(task.initial, solver.get_joint_names())
         solver.set_posture_target(_vector(task.posture or task.initial, solver.get_joint_names()))
         clock, moments = self._times(STEP)
-        tools = planner.places(_vector(task.initial, planner.joints)[None])
+        tools = planner.end_effectors(_vector(task.initial, planner.joints)[None])
         targets = {
             chain: _tool_targets(self._samples(role, moments), tools[chain])
             for chain, role in self._roles.items()
         }
-        postures = slow_motion(solver, targets, initial)
+        postures = reachable_postures(solver, targets, initial)
         order = [solver.get_joint_names().index(joint) for joint in planner.joints]
         limits = planner.limits.scaled(shares.velocity, shares.acceleration, shares.jerk)
         joints = planner.plan(postures[:, order], STEP, limits)
         frames = self._frame_clock() + shares.ahead
         played = CubicSpline(clock, joints)(np.minimum(frames, clock[-1]))
-        poses = planner.places(played)
+        poses = planner.end_effectors(played)
         unrolled = self._unrolled
         tracks = dict(unrolled.tracks)
         for chain, role in self._roles.items():

@@ -10,9 +10,9 @@ from teleop_system.devices.config import DriverSettings
 from teleop_system.interfaces.master_device import HAND_SIDES
 from teleop_system.mocap.config import PlanningTask, RobotProportions
 from teleop_system.modules.arm_teleop.body import POSTURE
-from teleop_system.solvers.chain_kinematics import ChainKinematics
 from teleop_system.robots import RobotDescription, load_robot
 from teleop_system.settings import TeleopSettings
+from teleop_system.solvers.chain_kinematics import ChainKinematics
 from teleop_system.utils.plain_values import plain
 from teleop_system.utils.transforms import quat_inverse, quat_multiply, quat_rotate
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from teleop_system.interfaces import Pose6D, VelocityCommand
 from teleop_system.interfaces.causes import Cause, Severity
-from teleop_system.solvers.chain_kinematics import ChainKinematics
 from teleop_system.robot_side.engagement import EngagementStatus
 from teleop_system.robots import RobotDescription
+from teleop_system.solvers.chain_kinematics import ChainKinematics
 from teleop_system.utils.transforms import quat_distance
 
 if TYPE_CHECKING:

@@ -81,8 +81,8 @@ class ModelSolver(IIKSolver):
         self._bounds = MotionBounds(self._limits, options.return_speed)
         self._chains = np.zeros(len(options.chains), dtype=chain_kernels.CHAIN)
         self._tasks = {
-            name: ChainTask(name, config, record)
-            for (name, config), record in zip(options.chains.items(), self._chains, strict=True)
+            name: ChainTask(name, config, self._chains[index])
+            for index, (name, config) in enumerate(options.chains.items())
         }
         self._task_list = tuple(self._tasks.values())
         # The chains that had a target in the last tick, and their indices.

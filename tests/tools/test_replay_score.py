@@ -10,7 +10,7 @@ from teleop_system.modules.locomotion.config import LocomotionConfig
 from teleop_system.robots import load_robot
 from teleop_system.settings import load_settings
 from teleop_system.solvers.planning.motion_planner import MotionPlanner
-from teleop_system.solvers.planning.slow_motion import Course
+from teleop_system.solvers.planning.postures import PoseSequence
 from teleop_system.tools.replay.base_oracle import judge_walk
 from teleop_system.tools.replay.reachability import HandReach, Reachability
 
@@ -22,9 +22,9 @@ def judge(offset: np.ndarray) -> HandReach:
     """Judge targets of the right hand: its first position plus an offset [m], (T, 3)."""
     begin = ROBOT.pose("ready")
     planner = MotionPlanner(ROBOT)
-    here = planner.places(np.array([[begin.get(joint, 0.0) for joint in planner.joints]]))
+    here = planner.end_effectors(np.array([[begin.get(joint, 0.0) for joint in planner.joints]]))
     targets = {
-        name: Course(
+        name: PoseSequence(
             course.positions + (offset if name == "right_arm" else np.zeros_like(offset)),
             np.repeat(course.orientations, len(offset), axis=0),
         )

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from teleop_system.solvers.chain_kinematics import ChainKinematics
 from teleop_system.robots import RobotDescription
+from teleop_system.solvers.chain_kinematics import ChainKinematics
 from teleop_system.utils.transforms import quat_distance
 
 Array = NDArray[np.float64]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The joint motion of least cost whose speeds, accelerations and jerks keep within limits.
+"""The joint motion of least cost within limits on speed, acceleration and jerk.
 
-A quadratic program over all moments at once. Its constraints reach over four moments only, so
-that an interior-point method needs nothing but banded factorisations: half a minute of motion of
-twenty joints takes about a second.
+A quadratic program over all samples at once. Its constraints span four samples only, so that an
+interior-point method needs only banded factorisations: half a minute of motion of twenty joints
+takes about a second.
 """
 
 from dataclasses import dataclass
@@ -22,18 +22,18 @@ STENCILS = (
     np.array([-1.0, 3.0, -3.0, 1.0]),
 )
 """Differences whose rows are limited: position, speed, acceleration, jerk."""
-MOST_ITERATIONS = 60
+MAX_ITERATIONS = 60
 CENTRING = 0.15
-"""Share of the complementarity that is left after each iteration."""
-GOOD_ENOUGH = 1e-9
-"""Complementarity at which the motion is as good as the best."""
+"""Fraction of the complementarity that is left after each iteration."""
+CONVERGED = 1e-9
+"""Complementarity at which the motion counts as optimal."""
 INSIDE = 1e-6
-"""Share of a limit that a start keeps away from it."""
+"""Margin of the start from a limit, as a fraction of that limit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MotionLimits:
-    """What every joint has to keep within; each of shape (N,).
+    """The limits of every joint, each of shape (N,).
 
     Attributes:
         lower: Smallest positions in [rad] or [m].
@@ -50,7 +50,7 @@ class MotionLimits:
     jerk: Array
 
     def scaled(self, velocity: float, acceleration: float, jerk: float) -> "MotionLimits":
-        """Return shares of the limits on time; positions stay as they are."""
+        """Return fractions of the limits on speed, acceleration and jerk; positions stay."""
         return MotionLimits(
             self.lower,
             self.upper,
@@ -66,17 +66,17 @@ def limited_motion(
     """Return the motion x within limits that minimises the sum of ½ xᵀ P x - pᵀ x.
 
     Args:
-        prices: Positive definite matrix P of every moment, shape (T, N, N).
-        pulls: Vector p of every moment, shape (T, N).
+        prices: Positive definite matrix P of every sample, shape (T, N, N).
+        pulls: Vector p of every sample, shape (T, N).
         start: A posture within the limits, shape (N,).
-        limits: What to keep within.
-        step: Time from one moment to the next in [s].
+        limits: The limits to keep.
+        step: Time between two samples in [s].
     """
     return _InteriorPoint(prices, pulls, limits, step).solve(start)
 
 
 class _InteriorPoint:
-    """A primal-dual method from a motion that rests, which no limit forbids."""
+    """A primal-dual method that starts from rest, which all limits allow."""
 
     def __init__(self, prices: Array, pulls: Array, limits: MotionLimits, step: float) -> None:
         self._prices, self._pulls = prices, pulls
@@ -100,10 +100,10 @@ class _InteriorPoint:
         rows = self._rows(motion)
         above, below = ([np.full_like(row, 1e-3) for row in rows] for _ in range(2))
         count = 2 * sum(row.size for row in rows)
-        for _ in range(MOST_ITERATIONS):
+        for _ in range(MAX_ITERATIONS):
             high, low = [1.0 - row for row in rows], [1.0 + row for row in rows]
             gap = sum(float(np.vdot(a, b)) for a, b in zip(high + low, above + below, strict=True))
-            if gap / count < GOOD_ENOUGH:
+            if gap / count < CONVERGED:
                 break
             aim = CENTRING * gap / count
             change = self._newton(motion, centred, high, low, above, below, aim)
@@ -112,12 +112,12 @@ class _InteriorPoint:
                 aim / s - y + y / s * d for s, y, d in zip(high, above, moved, strict=True)
             ]
             below_by = [aim / s - y - y / s * d for s, y, d in zip(low, below, moved, strict=True)]
-            share = _share(high + low, [-d for d in moved] + moved)
-            motion = motion + share * change
+            fraction = _feasible_fraction(high + low, [-d for d in moved] + moved)
+            motion = motion + fraction * change
             rows = self._rows(motion)
-            share = _share(above + below, above_by + below_by)
-            above = [y + share * d for y, d in zip(above, above_by, strict=True)]
-            below = [y + share * d for y, d in zip(below, below_by, strict=True)]
+            fraction = _feasible_fraction(above + below, above_by + below_by)
+            above = [y + fraction * d for y, d in zip(above, above_by, strict=True)]
+            below = [y + fraction * d for y, d in zip(below, below_by, strict=True)]
         return motion + self._centre
 
     def _newton(
@@ -142,7 +142,7 @@ class _InteriorPoint:
         return found
 
     def _rows(self, motion: Array) -> Rows:
-        """Return the limited differences of a motion, as shares of their limits."""
+        """Return the limited differences of a motion, as fractions of their limits."""
         found = []
         for stencil, scale in zip(STENCILS, self._scales, strict=True):
             last = len(motion) - len(stencil) + 1
@@ -159,27 +159,23 @@ class _InteriorPoint:
 
     def _banded(self, stiff: Rows) -> Array:
         """Return the lower bands of the prices and the rows' stiffness."""
-        moments, size = self._size
+        samples, size = self._size
         reach = (len(STENCILS) - 1) * size
-        bands = np.zeros((reach + 1, moments, size))
+        bands = np.zeros((reach + 1, samples, size))
         for below in range(size):
             bands[below, :, : size - below] = np.diagonal(self._prices, -below, 1, 2)
         for stencil, scale, row in zip(STENCILS, self._scales, stiff, strict=True):
-            weighed = row * scale**2
+            weighted = row * scale**2
             for i, k in enumerate(stencil):
                 for j in range(i + 1):
-                    bands[(i - j) * size, j : len(row) + j] += k * stencil[j] * weighed
-        return bands.reshape(reach + 1, moments * size)
+                    bands[(i - j) * size, j : len(row) + j] += k * stencil[j] * weighted
+        return bands.reshape(reach + 1, samples * size)
 
 
-def _dual_change(room: Rows, duals: Rows, moved: Rows, aim: float) -> Rows:
-    return [aim / s - y + y / s * d for s, y, d in zip(room, duals, moved, strict=True)]
-
-
-def _share(values: Rows, changes: Rows) -> float:
-    """Return how much of a change keeps all values positive, at most all of it."""
-    share = 1.0
+def _feasible_fraction(values: Rows, changes: Rows) -> float:
+    """Return the largest fraction of a change, at most 1, that keeps all values positive."""
+    fraction = 1.0
     for value, change in zip(values, changes, strict=True):
         ratio = float((-change / value).max())
-        share = min(share, 0.99 / ratio if ratio > 0.0 else 1.0)
-    return share
+        fraction = min(fraction, 0.99 / ratio if ratio > 0.0 else 1.0)
+    return fraction

@@ -23,7 +23,7 @@ from teleop_system.robots import RobotDescription
 from teleop_system.session.arm_module import solver_for
 from teleop_system.settings import SolverSettings
 from teleop_system.solvers.planning.motion_planner import MotionPlanner
-from teleop_system.solvers.planning.slow_motion import Course, slow_motion
+from teleop_system.solvers.planning.postures import PoseSequence, reachable_postures
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -75,7 +75,7 @@ class Reachability:
         self._posture = robot.poses.get(POSTURE, begin)
 
     def judge(
-        self, targets: Mapping[str, Course], arms: list[str], step: float
+        self, targets: Mapping[str, PoseSequence], arms: list[str], step: float
     ) -> dict[str, HandReach]:
         """Return how close the robot could come to the targets of each arm.
 
@@ -90,14 +90,14 @@ class Reachability:
         ticks = np.arange(0, count + STRIDE, STRIDE)
         indices = np.minimum(ticks, count - 1)
         examined = {
-            name: Course(course.positions[indices], course.orientations[indices])
+            name: PoseSequence(course.positions[indices], course.orientations[indices])
             for name, course in targets.items()
         }
-        postures = slow_motion(self._solver, examined, _vector(self._begin, names))
+        postures = reachable_postures(self._solver, examined, _vector(self._begin, names))
         postures = postures[:, [names.index(joint) for joint in self._planner.joints]]
         motion = self._planner.plan(postures, STRIDE * step)
-        poses = self._planner.places(CubicSpline(ticks, motion)(np.arange(count)))
-        reached = self._planner.places(postures)
+        poses = self._planner.end_effectors(CubicSpline(ticks, motion)(np.arange(count)))
+        reached = self._planner.end_effectors(postures)
         found = {}
         for arm in arms:
             static = np.linalg.norm(reached[arm].positions - examined[arm].positions, axis=1)

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from teleop_system.interfaces import TrackerRole
 from teleop_system.mocap.mapped_motion import MappedMotion
-from teleop_system.solvers.chain_kinematics import ChainKinematics
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
 from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping
 from teleop_system.modules.arm_teleop.spatial import Placement, heading_of
 from teleop_system.robots import RobotDescription
 from teleop_system.session.signals.needs import chain_role
-from teleop_system.solvers.planning.slow_motion import Course
+from teleop_system.solvers.chain_kinematics import ChainKinematics
+from teleop_system.solvers.planning.postures import PoseSequence
 from teleop_system.utils.transforms import quat_normalize
 
 Array = NDArray[np.float64]
@@ -32,8 +32,8 @@ class ChainTracking:
         measured: Measured pose of the end effector.
     """
 
-    target: Course
-    measured: Course
+    target: PoseSequence
+    measured: PoseSequence
 
 
 def chain_tracking(
@@ -89,5 +89,7 @@ def _placement(motion: MappedMotion, role: TrackerRole, time: float) -> Placemen
     return (x, y, z), (a, b, c, d)
 
 
-def _course(poses: list[Placement]) -> Course:
-    return Course(np.array([pose[0] for pose in poses]), np.array([pose[1] for pose in poses]))
+def _course(poses: list[Placement]) -> PoseSequence:
+    return PoseSequence(
+        np.array([pose[0] for pose in poses]), np.array([pose[1] for pose in poses])
+    )

@@ -9,7 +9,7 @@ pytest.importorskip("pinocchio")
 from teleop_system.robots import load_robot
 from teleop_system.solvers import make_solver
 from teleop_system.solvers.planning.motion_planner import MotionPlanner
-from teleop_system.solvers.planning.slow_motion import Course, slow_motion
+from teleop_system.solvers.planning.postures import PoseSequence, reachable_postures
 
 ROBOT = load_robot("rby1")
 STEP = 0.04
@@ -37,7 +37,7 @@ def swings(planner: MotionPlanner, amplitude: float, frequency: float) -> np.nda
 
 
 def hand_errors(planner: MotionPlanner, postures: np.ndarray, motion: np.ndarray) -> np.ndarray:
-    wished, found = planner.places(postures), planner.places(motion)
+    wished, found = planner.end_effectors(postures), planner.end_effectors(motion)
     return np.array(
         [
             np.linalg.norm(found[arm].positions - wished[arm].positions, axis=1)
@@ -72,16 +72,18 @@ def test_half_of_the_limits_is_half_of_the_limits(planner: MotionPlanner) -> Non
     assert (accelerations <= 0.5 * planner.limits.acceleration * 1.000001).all()
 
 
-def test_slow_motion_stays_where_a_target_is_out_of_reach(planner: MotionPlanner) -> None:
+def test_postures_stay_as_near_as_they_can_to_a_target_out_of_reach(
+    planner: MotionPlanner,
+) -> None:
     solver = make_solver(ROBOT)
     names = solver.get_joint_names()
     start = np.array([ROBOT.pose("ready").get(joint, 0.0) for joint in names])
     order = [names.index(joint) for joint in planner.joints]
-    here = planner.places(start[order][None])["right_arm"]
+    here = planner.end_effectors(start[order][None])["right_arm"]
     aims = here.positions + np.array([[0.0, 0.0, 0.0], [0.05, 0.0, 0.05], [3.0, 0.0, 0.0]])
-    targets = {"right_arm": Course(aims, np.repeat(here.orientations, 3, axis=0))}
-    postures = slow_motion(solver, targets, start)[:, order]
-    away = np.linalg.norm(planner.places(postures)["right_arm"].positions - aims, axis=1)
+    targets = {"right_arm": PoseSequence(aims, np.repeat(here.orientations, 3, axis=0))}
+    postures = reachable_postures(solver, targets, start)[:, order]
+    away = np.linalg.norm(planner.end_effectors(postures)["right_arm"].positions - aims, axis=1)
     assert away[0] < 1e-3
     assert away[1] < 1e-3
     assert away[2] > 1.0
