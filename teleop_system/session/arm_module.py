@@ -11,8 +11,8 @@ from typing_extensions import override
 from teleop_system.calibration import ArmCalibration, calibrate_a_pose
 from teleop_system.interfaces import IIKSolver, Pose6D, TrackerRole
 from teleop_system.modules.arm_teleop.arm_controller import ArmController
-from teleop_system.modules.arm_teleop.body import columns_of
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
+from teleop_system.modules.arm_teleop.joint_motion import columns_of
 from teleop_system.robots import RobotDescription
 from teleop_system.safety import PartCommand, RobotParts
 from teleop_system.session.modules import ModuleOutput, TeleopModule

@@ -9,7 +9,7 @@ import numpy as np
 from teleop_system.devices.config import DriverSettings
 from teleop_system.interfaces.master_device import HAND_SIDES
 from teleop_system.mocap.config import PlanningTask, RobotProportions
-from teleop_system.modules.arm_teleop.body import POSTURE
+from teleop_system.modules.arm_teleop.joint_motion import POSTURE
 from teleop_system.robots import RobotDescription, load_robot
 from teleop_system.settings import TeleopSettings
 from teleop_system.solvers.chain_kinematics import ChainKinematics

@@ -288,7 +288,7 @@ class ModelSolver(IIKSolver):
         )
         self._result = self._joints[self._order]
         self._result.setflags(write=False)
-        return IKResult.trusted(self._result, success, worst_position, worst_orientation)
+        return IKResult.unchecked(self._result, success, worst_position, worst_orientation)
 
     def _checked(self, values: ArrayLike, name: str) -> Array:
         try:

@@ -13,16 +13,16 @@ from teleop_system.exceptions import UnknownNameError
 from teleop_system.interfaces import IIKSolver, Pose6D, TrackerRole
 from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.modules.arm_teleop.arm_output import ArmOutput
-from teleop_system.modules.arm_teleop.body import Array, Body
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
+from teleop_system.modules.arm_teleop.joint_motion import Array, JointMotion
 from teleop_system.modules.arm_teleop.limbs.limb import Limb, unit_pose
 from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping
 from teleop_system.modules.arm_teleop.limbs.tool_targets import ToolTargets
 from teleop_system.modules.arm_teleop.operator_heading import OperatorHeading
-from teleop_system.modules.arm_teleop.targets import Targets
 from teleop_system.modules.gate import SwapDetector, TickClock, TickTime
 from teleop_system.robots.description import RobotDescription
 from teleop_system.safety.cause_log import CauseLog
+from teleop_system.utils.poses import PoseTuple
 from teleop_system.utils.transforms import steamvr_to_ros2_position, webxr_to_ros2_quaternion
 
 Trackers = Mapping[TrackerRole, Pose6D | None]
@@ -91,14 +91,14 @@ class ArmController:
     ) -> None:
         self._config = config
         self._clock = TickClock("arms", config.stall_after)
-        self._body = Body(
+        self._motion = JointMotion(
             description, solver, config.posture, resync=config.resync, slack=config.slack
         )
-        self._targets = ToolTargets(self._body.place)
+        self._targets = ToolTargets(self._motion.tool_pose)
         # The torso comes first: it carries the arms.
         self._limbs = tuple(
-            Limb(chain, ROLES[chain.kind, chain.side], config, self._body, self._targets)
-            for chain in self._body.chains.values()
+            Limb(chain, ROLES[chain.kind, chain.side], config, self._motion, self._targets)
+            for chain in self._motion.chains.values()
             if (chain.kind, chain.side) in ROLES
         )
         self._hands = tuple(limb for limb in self._limbs if limb.role in HANDS)
@@ -112,7 +112,7 @@ class ArmController:
     @property
     def joint_names(self) -> tuple[str, ...]:
         """The joints, in the order of every joint vector."""
-        return self._body.names
+        return self._motion.names
 
     @property
     def limbs(self) -> dict[str, TrackerRole]:
@@ -125,7 +125,7 @@ class ArmController:
             limb.reset()
         if self._swap is not None:
             self._swap.reset()
-        self._body.rest(None)
+        self._motion.rest(None)
         self._clock.reset()
         self._heading.reset()
         self._stamps: dict[str, float] = {limb.name: 0.0 for limb in self._limbs}
@@ -137,9 +137,11 @@ class ArmController:
     def tool_poses(self, joints: ArrayLike, timestamp: float = 0.0) -> dict[str, Pose6D]:
         """Return the poses of the end effectors in the base frame for joint positions [rad]."""
         values = [float(value) for value in np.asarray(joints, dtype=np.float64)]
-        kinematics = self._body.kinematics
-        poses = {name: kinematics.pose(name, values) for name in self._body.chains}
-        return dict(Targets(poses, timestamp))
+        kinematics = self._motion.kinematics
+        return {
+            name: _as_pose(kinematics.pose(name, values), timestamp)
+            for name in self._motion.chains
+        }
 
     def tools_at(self, pose: str = "a_pose") -> dict[TrackerRole, Pose6D]:
         """Return the end effectors of a named pose by their trackers, to calibrate against.
@@ -147,7 +149,7 @@ class ArmController:
         Raises:
             UnknownNameError: The robot has no such pose.
         """
-        tools = self.tool_poses(self._body.named(pose))
+        tools = self.tool_poses(self._motion.named_pose(pose))
         return {limb.role: tools[limb.name] for limb in self._limbs}
 
     def update(
@@ -180,11 +182,11 @@ class ArmController:
             self._forget_samples()
         elif time is TickTime.STALLED:
             # Without commands for so long, the robot has come to rest where it was sent.
-            self._body.stop()
+            self._motion.stop()
         period = self._config.period
         tick = Tick(
             trackers if time is TickTime.REGULAR else None,
-            self._body.check(joints, self._log),
+            self._motion.checked(joints, self._log),
             _names_of(engaged),
             now,
             # The solver's step does not follow the jitter of the clock.
@@ -238,25 +240,29 @@ class ArmController:
                 subject = f"{limb.name} calibration"
                 self._log.add(Rule.NOT_ENGAGED, subject, residual, limit, Severity.HOLD)
                 return False
-        body = self._body
-        if body.is_running and not limb.is_resting:
+        motion = self._motion
+        if motion.is_running and not limb.is_resting:
             self._log.add(Rule.ENGAGE_JUMP, limb.name, *limb.remaining_motion, Severity.HOLD)
             return False
-        if body.pace > MOVING_STEP and not any(each.is_following for each in self._limbs):
-            self._log.add(Rule.ENGAGE_JUMP, limb.name, body.pace, MOVING_STEP, Severity.HOLD)
+        if motion.largest_step > MOVING_STEP and not any(
+            each.is_following for each in self._limbs
+        ):
+            self._log.add(
+                Rule.ENGAGE_JUMP, limb.name, motion.largest_step, MOVING_STEP, Severity.HOLD
+            )
             return False
         return True
 
     def _engage(self, limb: Limb, trackers: Trackers, joints: Array, now: float) -> None:
         """Let a limb follow from its present pose."""
-        body = self._body
-        if body.is_running:
-            body.synchronize(limb.name, joints)
+        motion = self._motion
+        if motion.is_running:
+            motion.synchronize(limb.name, joints)
         else:
-            body.start(joints)
+            motion.start(joints)
             self._targets.clear()
         heading = self._heading.find(trackers, now, self._log)
-        limb.engage(body.place(limb.name), heading, self._calibrated(limb), self._log)
+        limb.engage(motion.tool_pose(limb.name), heading, self._calibrated(limb), self._log)
 
     def _calibrated(self, limb: Limb) -> LimbMapping | None:
         calibration = self._calibration
@@ -273,28 +279,27 @@ class ArmController:
 
     def _move(self, tick: Tick) -> ArmOutput:
         """Move the joints towards the targets, or let them rest."""
-        body, limbs, log = self._body, self._limbs, self._log
+        motion, limbs, log = self._motion, self._limbs, self._log
         engaged = any(limb.name in tick.engaged for limb in limbs)
         following = tuple(limb.name for limb in limbs if limb.is_following)
         if not following:
-            if body.is_running:
-                body.brake(tick.step)
+            if motion.is_running:
+                motion.brake(tick.step)
                 for limb in limbs:
                     limb.stop()
-            if not (engaged or body.pace):
-                body.rest(tick.joints)
+            if not (engaged or motion.largest_step):
+                motion.rest(tick.joints)
                 for limb in limbs:
                     limb.release()  # The robot may be anywhere when it is engaged again.
-            return self._output(Targets({}, 0.0), (0.0, 0.0), engaged=engaged)
-        body.prefer(following)
+            return self._output({}, (0.0, 0.0), engaged=engaged)
+        motion.prefer_posture(following)
         if tick.joints is not None:
-            body.give_way()
-        poses = {limb.name: limb.target for limb in limbs}
-        targets = Targets(
-            {name: pose for name, pose in poses.items() if pose is not None},
-            max(self._clock.now, 0.0),
-        )
-        errors = body.move(targets, tick.step, log)
+            motion.reduce_lag(tick.joints)
+        now = max(self._clock.now, 0.0)
+        targets = {
+            limb.name: _as_pose(limb.target, now) for limb in limbs if limb.target is not None
+        }
+        errors = motion.move(targets, tick.step, log)
         if errors[0] > UNREACHED:
             self._report_unreached()
         self._note_stamps()
@@ -304,7 +309,7 @@ class ArmController:
         """Log every hand that is far from its target."""
         for limb in self._hands:
             if limb.is_following and limb.target is not None:
-                away = self._body.distance(limb.name, limb.target)
+                away = self._motion.distance(limb.name, limb.target)
                 if away > UNREACHED:
                     self._log.add(Rule.UNREACHABLE, limb.name, away, UNREACHED)
 
@@ -319,21 +324,27 @@ class ArmController:
         self._stamps = stamps
 
     def _output(
-        self, targets: Targets, errors: tuple[float, float], *, engaged: bool
+        self, targets: dict[str, Pose6D], errors: tuple[float, float], *, engaged: bool
     ) -> ArmOutput:
-        body = self._body
+        motion = self._motion
         return ArmOutput(
-            names=body.names,
-            positions=body.positions,
+            names=motion.names,
+            positions=motion.positions,
             targets=targets,
             error_position=errors[0],
             error_orientation=errors[1],
             causes=self._log.causes,
             states={limb.name: limb.state for limb in self._limbs},
             stamps=self._stamps,
-            columns=body.columns,
-            active=body.is_running and engaged,
+            columns=motion.columns,
+            active=motion.is_running and engaged,
         )
+
+
+def _as_pose(pose: PoseTuple, timestamp: float) -> Pose6D:
+    numbers = np.array([*pose[0], *pose[1]])
+    numbers.setflags(write=False)
+    return Pose6D.unchecked(numbers[:3], numbers[3:], timestamp)
 
 
 def _names_of(engaged: Collection[str] | Mapping[str, bool]) -> Collection[str]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from teleop_system.interfaces import Pose6D
 from teleop_system.interfaces.causes import Cause
-from teleop_system.modules.arm_teleop.body import Columns
+from teleop_system.modules.arm_teleop.joint_motion import Columns
 from teleop_system.modules.arm_teleop.limbs.limb import LimbState
 
 MOVING = (LimbState.FOLLOWING, LimbState.RAMPING)

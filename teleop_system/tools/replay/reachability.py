@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
-from teleop_system.modules.arm_teleop.body import POSTURE
+from teleop_system.modules.arm_teleop.joint_motion import POSTURE
 from teleop_system.robots import RobotDescription
 from teleop_system.session.arm_module import solver_for
 from teleop_system.settings import SolverSettings

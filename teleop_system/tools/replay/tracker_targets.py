@@ -11,11 +11,11 @@ from teleop_system.interfaces import TrackerRole
 from teleop_system.mocap.mapped_motion import MappedMotion
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
 from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping
-from teleop_system.modules.arm_teleop.spatial import Placement, heading_of
 from teleop_system.robots import RobotDescription
 from teleop_system.session.signals.needs import chain_role
 from teleop_system.solvers.chain_kinematics import ChainKinematics
 from teleop_system.solvers.planning.postures import PoseSequence
+from teleop_system.utils.poses import PoseTuple, heading_of
 from teleop_system.utils.transforms import quat_normalize
 
 Array = NDArray[np.float64]
@@ -82,14 +82,14 @@ def chain_tracking(
     return found
 
 
-def _placement(motion: MappedMotion, role: TrackerRole, time: float) -> Placement:
+def _placement(motion: MappedMotion, role: TrackerRole, time: float) -> PoseTuple:
     pose = motion.pose(role, time)
     x, y, z = pose.position.tolist()
     a, b, c, d = quat_normalize(pose.orientation).tolist()
     return (x, y, z), (a, b, c, d)
 
 
-def _course(poses: list[Placement]) -> PoseSequence:
+def _course(poses: list[PoseTuple]) -> PoseSequence:
     return PoseSequence(
         np.array([pose[0] for pose in poses]), np.array([pose[1] for pose in poses])
     )

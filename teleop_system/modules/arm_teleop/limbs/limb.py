@@ -11,8 +11,8 @@ from math import inf
 
 from teleop_system.interfaces import Pose6D, TrackerRole
 from teleop_system.interfaces.causes import Rule
-from teleop_system.modules.arm_teleop.body import Body
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
+from teleop_system.modules.arm_teleop.joint_motion import JointMotion
 from teleop_system.modules.arm_teleop.limbs.catch_up import CatchUp
 from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping
 from teleop_system.modules.arm_teleop.limbs.pose_filter import PoseFilter
@@ -50,7 +50,7 @@ class Limb:
         chain: The chain that follows.
         role: The tracker that it follows.
         config: Parameters of all limbs.
-        body: The arms and the torso it belongs to.
+        motion: The arms and the torso it belongs to.
         targets: Targets of all chains.
 
     Attributes:
@@ -70,16 +70,16 @@ class Limb:
         chain: Chain,
         role: TrackerRole,
         config: ArmTeleopConfig,
-        body: Body,
+        motion: JointMotion,
         targets: ToolTargets,
     ) -> None:
         self.name = chain.name
         self.role = role
         self.config = config.limb(chain.name, chain.kind)
         self._common = config
-        self._body = body
+        self._motion = motion
         self._targets = targets
-        reach = body.kinematics.reach(chain.name)
+        reach = motion.kinematics.reach(chain.name)
         self._limit = ReachLimit(
             chain.name, self.config, reach, share=config.reach, lean=config.lean
         )
@@ -189,14 +189,14 @@ class Limb:
             # A limb that was far behind its target must not continue towards it.
             self._is_coasting = self._is_close()
             if not self._is_coasting:
-                self._aim_at(self._body.place(self.name))
+                self._aim_at(self._motion.tool_pose(self.name))
         self._can_resume = self._can_resume and engaged
         self.state = LimbState.HOLDING if engaged else LimbState.IDLE
         if self._is_coasting:
             moving, turning = self._filter.remaining(self._age)
             if moving < RESTING[0] and turning < RESTING[1]:
                 self._is_coasting = False
-                self._aim_at(self._body.place(self.name))
+                self._aim_at(self._motion.tool_pose(self.name))
             else:
                 self._age += step
                 self._aim(log)
@@ -230,7 +230,7 @@ class Limb:
 
     def _is_close(self) -> bool:
         """Return whether the end effector keeps up with its target."""
-        tool, target = self._body.place(self.name), self.target
+        tool, target = self._motion.tool_pose(self.name), self.target
         return (
             target is not None
             and distance(tool[0], target[0]) <= CLOSE[0]

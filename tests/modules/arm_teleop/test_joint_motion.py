@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the controller makes of solvers that it does not know."""
+"""Results of third-party solvers are checked before they are commanded."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from tests.modules.arm_teleop.rig import Array, Rig, StillSolver, rules
 
 
 class BadSolver(StillSolver):
-    """Answers with joints that are none from some tick on."""
+    """Returns unusable joint positions from some tick on."""
 
     def __init__(self, answer: object) -> None:
         self.answer = answer
@@ -37,7 +37,7 @@ class BadSolver(StillSolver):
         (np.array([np.inf, *range(19)]), Rule.NON_FINITE),
     ],
 )
-def test_what_a_solver_should_not_say_is_not_commanded(answer: Array, rule: Rule) -> None:
+def test_an_unusable_result_is_not_commanded(answer: Array, rule: Rule) -> None:
     solver = BadSolver(answer)
     rig = Rig(real=solver)
     good = rig.rest(120).positions
