@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `teleop` command: one module per sub-command, each of which loads only what it needs."""
+"""The `teleop` command: one module per sub-command; each imports only what it needs."""

@@ -7,21 +7,21 @@ import typer
 
 
 def complete_robot(incomplete: str) -> list[str]:
-    """Return the robots whose names begin with what was typed."""
+    """Return the robots whose names begin with the typed text."""
     from teleop_system.exceptions import TeleopError
     from teleop_system.robots import discover_robots
 
     try:
         return [name for name in discover_robots() if name.startswith(incomplete)]
     except TeleopError:
-        return []  # A shell that completes must not print errors.
+        return []  # Shell completion must not print errors.
 
 
 RobotArgument = Annotated[
     str,
     typer.Argument(
         metavar="ROBOT",
-        help="Name as `teleop robots` lists it, or the path of a robot's folder.",
+        help="Name from `teleop robots`, or the path of a robot folder.",
         autocompletion=complete_robot,
         show_default=False,
     ),

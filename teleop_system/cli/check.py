@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`teleop check`: whether a robot's files agree and the robot behaves."""
+"""`teleop check`: checks a robot's files, and the robot in simulation."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,15 +26,15 @@ def check_robot_command(
     robot: RobotArgument,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", help="Make only this check; may be repeated.", show_default=False),
+        typer.Option("--only", help="Run only this check; may be repeated.", show_default=False),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check a robot, and tell what to put right.
+    """Check a robot, and propose fixes.
 
     Joint order and signs, limits, motors, agreement of URDF and MJCF, mass, self-collision at
-    the named poses, reach of every chain, and holding itself up under gravity. The exit code is
-    1 when a check fails.
+    the named poses, reach of every chain, and holding against gravity. The exit code is 1 if a
+    check fails.
 
     [dim]Examples:[/]
       teleop check rby1
@@ -54,7 +54,7 @@ def check_robot_command(
 
 
 def _run(robot: "RobotDescription", only: list[str] | None) -> "list[CheckResult]":
-    """Run the checks behind a progress bar, which is gone when they are done."""
+    """Run the checks with a progress bar."""
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     from teleop_system.tools.robot_check import check_robot
@@ -93,7 +93,7 @@ def _table(results: "list[CheckResult]") -> "Table":
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("", no_wrap=True)
     table.add_column("check", no_wrap=True)
-    table.add_column("found", overflow="fold")
+    table.add_column("result", overflow="fold")
     for result in results:
         detail = escape(result.detail)
         if result.fix:

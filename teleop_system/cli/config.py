@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`teleop config`: what a session would be run with."""
+"""`teleop config`: the configuration of a session."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,14 +11,14 @@ from teleop_system.cli.output import console, show_json
 
 
 def complete_override(incomplete: str) -> list[str]:
-    """Return the groups and options that a typed override may be the beginning of."""
+    """Return the group options that begin with the typed text."""
     from teleop_system.exceptions import ConfigError
     from teleop_system.utils.paths import config_dir
 
     try:
         groups = _groups(config_dir())
     except ConfigError:
-        return []  # A shell that completes must not print errors.
+        return []  # Shell completion must not print errors.
     choices = [f"{group}={option}" for group, options in groups.items() for option in options]
     return [choice for choice in choices if choice.startswith(incomplete)]
 
@@ -28,7 +28,7 @@ def show_config(
         list[str] | None,
         typer.Argument(
             metavar="[KEY=VALUE]...",
-            help="Changes as Hydra takes them: group=option or key=value.",
+            help="Hydra overrides: group=option or key=value.",
             autocompletion=complete_override,
             show_default=False,
         ),
@@ -41,7 +41,7 @@ def show_config(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the configuration a session would be run with.
+    """Print the configuration of a session.
 
     [dim]Examples:[/]
       teleop config

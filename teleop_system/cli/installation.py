@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is installed on this machine, found out without importing most of it."""
+"""What is installed on this machine; most packages are not imported."""
 
 import importlib.util
 import os
@@ -12,7 +12,7 @@ from importlib import metadata
 
 from teleop_system import __version__
 
-# Extra, what it is for, and its parts as (module, distribution).
+# Extra, purpose, and packages as (module, distribution).
 EXTRAS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     "sim": (
         "simulation",
@@ -40,19 +40,19 @@ _GL_PROBE = (
     "context.free()"
 )
 _GL_TIMEOUT = 30.0
-"""Time in [s] after which an OpenGL driver that does not answer counts as broken."""
+"""Time in [s] after which an OpenGL driver counts as broken."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One thing the system can use.
+class Component:
+    """One component that the system can use.
 
     Attributes:
-        name: What it is.
-        present: Whether it is there.
-        found: Version or place, or what is missing.
-        fix: Command that brings it; empty where it is there.
-        required: Whether nothing works without it.
+        name: Name.
+        present: Whether it is installed.
+        found: Version, or what is missing.
+        fix: Command that installs it; empty if it is installed.
+        required: Whether the package needs it.
     """
 
     name: str
@@ -62,8 +62,8 @@ class Part:
     required: bool = False
 
 
-def examine() -> Iterator[Part]:
-    """Yield every part in turn; the slow ones last."""
+def examine() -> Iterator[Component]:
+    """Yield every component; the slow ones last."""
     yield _python()
     for extra, (purpose, modules) in EXTRAS.items():
         yield _ros(modules) if extra == "ros" else _extra(extra, purpose, modules)
@@ -72,55 +72,57 @@ def examine() -> Iterator[Part]:
     yield _opengl()
 
 
-def _python() -> Part:
+def _python() -> Component:
     found = f"teleop_system {__version__}, Python {platform.python_version()}"
     present = sys.version_info >= (3, 10)
-    return Part("package", present, found, "" if present else "install Python 3.10+", True)
+    return Component("package", present, found, "" if present else "install Python 3.10+", True)
 
 
-def _extra(extra: str, purpose: str, modules: tuple[tuple[str, str], ...]) -> Part:
+def _extra(extra: str, purpose: str, modules: tuple[tuple[str, str], ...]) -> Component:
     missing = [distribution for module, distribution in modules if not _has(module)]
     name = f"{purpose} [{extra}]"
     if missing:
         fix = f"pip install 'teleop_system[{extra}]'"
-        return Part(name, False, f"missing: {', '.join(missing)}", fix)
-    return Part(name, True, ", ".join(_versions(modules)))
+        return Component(name, False, f"missing: {', '.join(missing)}", fix)
+    return Component(name, True, ", ".join(_versions(modules)))
 
 
-def _ros(modules: tuple[tuple[str, str], ...]) -> Part:
+def _ros(modules: tuple[tuple[str, str], ...]) -> Component:
     distribution = os.environ.get("ROS_DISTRO", "")
     if all(_has(module) for module, _ in modules):
         source = f"apt, {distribution}" if _version("ros-rclpy") is None else "pip wheels"
-        return Part("ROS 2 [ros]", True, f"{', '.join(_versions(modules))} ({source})")
+        return Component("ROS 2 [ros]", True, f"{', '.join(_versions(modules))} ({source})")
     for name in ROS_APT_DISTRIBUTIONS:
         if not distribution and os.path.isfile(f"/opt/ros/{name}/setup.bash"):
             fix = f"source /opt/ros/{name}/setup.bash"
-            return Part("ROS 2 [ros]", False, f"{name} is installed but not sourced", fix)
-    return Part("ROS 2 [ros]", False, "missing: rclpy", "pip install 'teleop_system[ros]'")
+            return Component("ROS 2 [ros]", False, f"{name} is installed but not sourced", fix)
+    return Component("ROS 2 [ros]", False, "missing: rclpy", "pip install 'teleop_system[ros]'")
 
 
-def _qp_backends() -> Part:
+def _qp_backends() -> Component:
     present = [pair for pair in QP_BACKENDS if _has(pair[0])]
     if not present:
-        return Part("QP back ends", False, "none", "pip install 'teleop_system[ik]'")
-    return Part("QP back ends", True, ", ".join(_versions(tuple(present))))
+        return Component("QP back ends", False, "none", "pip install 'teleop_system[ik]'")
+    return Component("QP back ends", True, ", ".join(_versions(tuple(present))))
 
 
-def _display() -> Part:
+def _display() -> Component:
     if not sys.platform.startswith("linux"):
-        return Part("screen", True, sys.platform)
+        return Component("screen", True, sys.platform)
     for variable in ("DISPLAY", "WAYLAND_DISPLAY"):
         if os.environ.get(variable):
-            return Part("screen", True, f"{variable}={os.environ[variable]}")
-    return Part("screen", False, "none, so pictures instead of windows")
+            return Component("screen", True, f"{variable}={os.environ[variable]}")
+    return Component("screen", False, "none; pictures replace windows")
 
 
-def _opengl() -> Part:
-    """Open an OpenGL context in another process: a broken driver ends the one it runs in."""
+def _opengl() -> Component:
+    """Open an OpenGL context in another process, because a broken driver kills its process."""
     name = "OpenGL"
     apt = "sudo apt install libegl1 libgl1-mesa-dri libosmesa6"
     if not _has("mujoco"):
-        return Part(name, False, "not tried without MuJoCo", "pip install 'teleop_system[sim]'")
+        return Component(
+            name, False, "not tested without MuJoCo", "pip install 'teleop_system[sim]'"
+        )
     try:
         done = subprocess.run(
             [sys.executable, "-c", _GL_PROBE],
@@ -130,12 +132,12 @@ def _opengl() -> Part:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return Part(name, False, f"the driver did not answer in {_GL_TIMEOUT:.0f} s", apt)
+        return Component(name, False, f"the driver did not answer in {_GL_TIMEOUT:.0f} s", apt)
     if done.returncode == 0:
-        return Part(name, True, f"{done.stdout.strip()}, for cameras without a screen")
+        return Component(name, True, f"{done.stdout.strip()}, for cameras without a screen")
     lines = done.stderr.strip().splitlines() or ["the driver crashed"]
     reason = lines[-1].rpartition("Error: ")[2].partition("; on Debian")[0]
-    return Part(name, False, f"no cameras: {reason}", apt)
+    return Component(name, False, f"no cameras: {reason}", apt)
 
 
 def _has(module: str) -> bool:

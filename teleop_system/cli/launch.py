@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
     from teleop_system.stacks.description import Stack
 
-EVERYTHING_ELSE = {"ignore_unknown_options": True, "allow_extra_args": True}
+OTHER_ARGUMENTS = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 
 def complete_stack(incomplete: str) -> list[str]:
-    """Return the stacks whose names begin with what was typed."""
+    """Return the stacks whose names begin with the typed text."""
     from teleop_system.stacks.catalogue import STACKS
 
     return [name for name in STACKS if name.startswith(incomplete)]
@@ -28,7 +28,7 @@ def launch_stack(
         str | None,
         typer.Argument(
             metavar="[STACK]",
-            help="What to start; without it, all stacks are listed.",
+            help="Stack to start; without it, all stacks are listed.",
             autocompletion=complete_stack,
             show_default=False,
         ),
@@ -40,22 +40,21 @@ def launch_stack(
         float | None,
         typer.Option(
             min=0.0,
-            help="End by itself so many seconds after all nodes are up.",
+            help="Time in [s] after all nodes are up at which the stack ends.",
             show_default="until Ctrl-C",
         ),
     ] = None,
     show_options: Annotated[
-        bool, typer.Option("--options", help="List the options of the stack, and end.")
+        bool, typer.Option("--options", help="List the options of the stack.")
     ] = False,
 ) -> None:
-    """Start a stack of ROS 2 nodes, keep it up, and take it down with Ctrl-C.
+    """Start a stack of ROS 2 nodes, restart failed nodes, and stop all with Ctrl-C.
 
-    Behind the name come the options of the stack ([bold]--options[/] lists them), as
+    After the name follow options of the stack ([bold]--options[/] lists them) as
     [bold]--name value[/] or [bold]name:=value[/], and changes to the configuration as
     [bold]key=value[/]. The same stacks are launch files for [bold]ros2 launch[/].
 
-    The exit code is 0 after a clean end, 1 if a node failed for good, 2 for a mistake in the
-    command.
+    The exit code is 0 after a clean shutdown, 1 if a node failed, 2 for an invalid command.
 
     [dim]Examples:[/]
       teleop launch
@@ -87,13 +86,13 @@ def launch_stack(
 
 
 def stack_table() -> "Table":
-    """Return what can be started."""
+    """Return the table of all stacks."""
     from rich import box
     from rich.table import Table
 
     from teleop_system.stacks.catalogue import STACKS
 
-    table = Table("stack", "what it is", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table("stack", "description", box=box.SIMPLE_HEAD, pad_edge=False)
     for stack in STACKS.values():
         table.add_row(f"[bold]{stack.name}[/]", stack.summary)
     return table
@@ -105,7 +104,7 @@ def option_table(stack: "Stack") -> "Table":
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table("option", "default", "what it does", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table("option", "default", "description", box=box.SIMPLE_HEAD, pad_edge=False)
     for option in stack.options.values():
         choices = [choice for choice in option.choices if choice]
         tail = f" [dim]({', '.join(choices)})[/]" if choices else ""

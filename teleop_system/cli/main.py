@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The `teleop` command itself: its global options and the list of its sub-commands."""
+"""The `teleop` command: global options and sub-commands."""
 
 import sys
 from typing import Annotated
@@ -21,8 +21,8 @@ from teleop_system.cli import (
 from teleop_system.cli.errors import TeleopGroup
 
 EPILOG = (
-    "Begin with [bold]teleop run[/], then look at [bold]teleop robots[/]. "
-    "Something missing? [bold]teleop doctor[/] knows."
+    "Start with [bold]teleop run[/] and [bold]teleop robots[/]. "
+    "[bold]teleop doctor[/] shows missing components."
 )
 
 app = typer.Typer(
@@ -41,8 +41,8 @@ def version() -> None:
     typer.echo(f"teleop_system {__version__}")
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(requested: bool) -> None:
+    if requested:
         version()
         raise typer.Exit
 
@@ -59,17 +59,17 @@ def options(
         ),
     ] = False,
 ) -> None:
-    """Whole-body teleoperation: a person moves, and a robot moves with them."""
-    # `TeleopGroup` looks at the first; the callback of the second has done its work.
+    """Whole-body teleoperation: a robot follows the motion of a person."""
+    # `TeleopGroup` uses the first; the second has a callback of its own.
     del debug, show_version
 
 
-# Order of the list in `teleop --help`. A new sub-command is a module beside this one with one
-# function, whose imports of anything heavy stand inside it, and one line here.
+# In the order of `teleop --help`. A new sub-command is a module with one function, which imports
+# heavy packages inside, and one line here.
 app.command("run")(run.run_session_command)
 app.command("replay")(replay.replay_command)
 app.command("sweep")(sweep.sweep_command)
-app.command("launch", context_settings=launch.EVERYTHING_ELSE)(launch.launch_stack)
+app.command("launch", context_settings=launch.OTHER_ARGUMENTS)(launch.launch_stack)
 app.command("robots")(robots.list_robots)
 app.command("check")(check.check_robot_command)
 app.command("view")(view.view_robot_command)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How sub-commands speak: results on the output stream, progress and remarks on the other."""
+"""Output of sub-commands: results on stdout, progress and remarks on stderr."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def console(*, stderr: bool = False) -> "Console":
-    """Return a console that folds long words instead of cutting them."""
+    """Return a console without syntax highlighting."""
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False)
@@ -26,7 +26,7 @@ def show_json(value: Any) -> None:
 
 
 def short_path(path: Path) -> str:
-    """Return a path as a person would write it: relative to here or to home where it is below."""
+    """Return a path relative to the working or home directory, if it is inside."""
     for parent, prefix in ((Path.cwd(), ""), (Path.home(), "~/")):
         if path.is_relative_to(parent):
             return f"{prefix}{path.relative_to(parent)}"

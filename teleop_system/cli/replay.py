@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`teleop replay`: recorded motions through the whole session, and what they are worth."""
+"""`teleop replay`: plays recorded motions in a session and scores them."""
 
 import json
 from pathlib import Path
@@ -37,32 +37,33 @@ def replay_command(
         list[str] | None,
         typer.Argument(
             metavar="[FILE|FOLDER|NAME|KEY=VALUE]...",
-            help="BVH files, folders of them or names of our motions, and changes to the "
-            "configuration; all our motions where none is named. A file .npz that a replay over "
-            "ROS 2 recorded is only scored.",
+            help="BVH files, folders of them or names of the package's motions, and changes to "
+            "the configuration; without files, all motions of the package. A .npz file recorded "
+            "by a replay over ROS 2 is only scored.",
             show_default=False,
         ),
     ] = None,
     speed: Annotated[
-        float | None, typer.Option(help="Time of the recording per time.", show_default=False)
+        float | None, typer.Option(help="Playback speed; 1 is real time.", show_default=False)
     ] = None,
     loop: Annotated[
-        bool, typer.Option("--loop", help="Play over and over, for 60 s in simulation.")
+        bool, typer.Option("--loop", help="Repeat the recording, for 60 s of simulated time.")
     ] = False,
     film: Annotated[
         bool, typer.Option("--film/--no-film", help="Save pictures of person and robot.")
     ] = True,
     video: Annotated[
-        bool, typer.Option("--video/--no-video", help="Save a video of both as well.")
+        bool, typer.Option("--video/--no-video", help="Also save a video of both.")
     ] = True,
     scores: Annotated[
-        Path | None, typer.Option("--json", help="Write the scores here, too.", show_default=False)
+        Path | None,
+        typer.Option("--json", help="Also write the scores to this file.", show_default=False),
     ] = None,
 ) -> None:
-    """Let recorded people drive the simulated robot, and score how it follows.
+    """Let recorded people move the simulated robot, and score how well it follows.
 
-    It leaves a folder in [bold]runs/[/] for each, with report, pictures and arrays, and ends with
-    status 1 where a replay was not safe.
+    Each replay writes a folder in [bold]runs/[/] with report, pictures and arrays. The exit code
+    is 1 if a replay was not safe.
 
     [dim]Examples:[/]
       teleop replay walk_and_reach
@@ -147,8 +148,8 @@ def score_table(scores: list["ReplayScore"]) -> "Table":
         if score.walk is not None and score.walk.allowed > 0.1:
             base = f"{score.walk.driven:.2f} of {score.walk.allowed:.2f} m"
         safe = "[green]yes[/]" if score.is_safe else "[bold red]no[/]"
-        for place, (chain, hand) in enumerate(score.hands.items()):
-            first = place == 0
+        for index, (chain, hand) in enumerate(score.hands.items()):
+            first = index == 0
             table.add_row(
                 score.motion if first else "",
                 f"{score.duration:.1f} s" if first else "",

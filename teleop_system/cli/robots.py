@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`teleop robots`: which robots there are."""
+"""`teleop robots`: lists all robots."""
 
 from typing import TYPE_CHECKING
 
@@ -18,10 +18,10 @@ _NONE = "[dim]-[/]"
 
 
 def list_robots(as_json: JsonOption = False) -> None:
-    """List every robot that can be used.
+    """List all robots.
 
-    A robot is a folder with an MJCF file in [bold]models/[/], or in a folder that
-    [bold]TELEOP_MODELS_DIR[/] names, or that an installed package brings along.
+    A robot is a folder with an MJCF file in [bold]models/[/], in a folder of
+    [bold]TELEOP_MODELS_DIR[/], or in an installed package.
 
     [dim]Examples:[/]
       teleop robots
@@ -42,7 +42,7 @@ def list_robots(as_json: JsonOption = False) -> None:
         if summary.problem is not None:
             screen.print(f"[red]{summary.name}[/] cannot be loaded: {escape(summary.problem)}")
     if not summaries:
-        typer.echo("There are no robots; put a folder with an MJCF file into models/.")
+        typer.echo("No robots found; put a folder with an MJCF file into models/.")
 
 
 def _table(summaries: "list[RobotSummary]") -> "Table":

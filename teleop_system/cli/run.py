@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`teleop run`: the whole session, from the operator's devices to the robot."""
+"""`teleop run`: a session, from the operator's devices to the robot."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,7 +27,7 @@ def run_session_command(
         list[str] | None,
         typer.Argument(
             metavar="[KEY=VALUE]...",
-            help="Changes to the configuration, as `teleop config` shows it.",
+            help="Changes to the configuration; `teleop config` shows it.",
             show_default=False,
         ),
     ] = None,
@@ -47,17 +47,17 @@ def run_session_command(
         typer.Option(
             "--window/--no-gui",
             help="Open a window, or save a picture and a video instead.",
-            show_default="a window where there is a display",
+            show_default="a window if there is a display",
         ),
     ] = None,
     film: Annotated[
-        bool, typer.Option("--film/--no-film", help="Save them where there is no window.")
+        bool, typer.Option("--film/--no-film", help="Save them if there is no window.")
     ] = True,
 ) -> None:
-    """Let an operator drive a robot, whole body, through the safety manager.
+    """Let an operator control the whole body of a robot.
 
-    It ends after [bold]operator.duration[/] seconds, when the window is closed, or with Ctrl-C,
-    and leaves a folder in [bold]runs/[/] with a report.
+    The session ends after [bold]operator.duration[/] seconds, when the window is closed, or with
+    Ctrl-C, and writes a folder in [bold]runs/[/] with a report.
 
     [dim]Examples:[/]
       teleop run
@@ -92,7 +92,7 @@ def run_session_command(
 
 
 def session_overrides(overrides: list[str], mode: str | None, modules: str | None) -> list[str]:
-    """Return overrides with those that the options stand for, which come first."""
+    """Return the overrides of the options, followed by the typed ones."""
     chosen = []
     if mode is not None:
         chosen.append(f"session.mode={mode}")
@@ -103,13 +103,13 @@ def session_overrides(overrides: list[str], mode: str | None, modules: str | Non
 
 
 def signal_table(plan: "SignalPlan") -> "Table":
-    """Return who needs which signal of the operator, and where it comes from."""
+    """Return the table of the operator's signals: controller, purpose and source."""
     from rich import box
     from rich.table import Table
 
     styles = {"measured": "green", "derived": "cyan", "missing": "yellow"}
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("controller", "signal", "for", "source", "provided by"):
+    for heading in ("controller", "signal", "for", "source", "provider"):
         table.add_column(heading)
     for row in plan.rows:
         optional = "" if row.need.required else " [dim](optional)[/]"
@@ -150,8 +150,8 @@ def status_panel(status: "SessionStatus", robot: str, duration: float | None) ->
                 for chain, error in status.errors.items()
             )
         )
-    forward, _, turning = status.base
-    lines.append(f"base   [bold]{forward:+.2f}[/] m/s  [bold]{turning:+.2f}[/] rad/s")
+    linear, _, angular = status.base
+    lines.append(f"base   [bold]{linear:+.2f}[/] m/s  [bold]{angular:+.2f}[/] rad/s")
     lines += _cause_lines(status)
     return Group(*(Text.from_markup(line) for line in lines))
 
@@ -171,7 +171,7 @@ def _cause_lines(status: "SessionStatus") -> list[str]:
 
 
 def show_result(result: "TeleopResult") -> None:
-    """Print how the session went and where its artefacts are."""
+    """Print the results of the session and the paths of its artefacts."""
     screen = console()
     screen.print(result_table(result))
     outcome, summary = result.outcome, result.summary
@@ -182,21 +182,21 @@ def show_result(result: "TeleopResult") -> None:
         )
     if outcome.interventions:
         listed = ", ".join(f"{rule} {count}" for rule, count in outcome.interventions.items())
-        screen.print(f"interventions: {listed}; [bold]{outcome.holds}[/] of them holds")
+        screen.print(f"interventions: {listed}; [bold]{outcome.holds}[/] holds")
     elif outcome.tracking or outcome.joints:
         screen.print("interventions: none")
     else:
-        screen.print("nothing was recorded, so nothing is judged (session.record)")
+        screen.print("no results, because session.record is false")
     if outcome.self_contacts is not None:
         screen.print(f"self-collisions: [bold]{len(outcome.self_contacts)}[/]")
     for file in (*result.files, *([outcome.report] if outcome.report else [])):
         screen.print(f"saved [bold]{short_path(file.absolute())}[/]")
     if summary.interrupted:
-        screen.print("[dim]stopped by you[/]")
+        screen.print("[dim]interrupted[/]")
 
 
 def result_table(result: "TeleopResult") -> "Table":
-    """Return how well the robot followed, chain by chain."""
+    """Return the tracking errors of every chain."""
     from rich import box
     from rich.table import Table
 
@@ -207,7 +207,14 @@ def result_table(result: "TeleopResult") -> "Table":
         f"{summary.state.value} ({summary.reason})",
         title_justify="left",
     )
-    for heading in ("chain", "RMS error", "95 %", "largest", "RMS turn", "largest"):
+    for heading in (
+        "chain",
+        "error (RMS)",
+        "95 %",
+        "largest",
+        "orientation error (RMS)",
+        "largest",
+    ):
         table.add_column(heading, justify="left" if heading == "chain" else "right")
     for entry in result.outcome.tracking:
         numbers = entry.figures

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts `demo_rgbd_streaming.py` and `demo_pointcloud_viewer.py` do."""
+"""The scripts `demo_rgbd_streaming.py` and `demo_pointcloud_viewer.py`."""
 
 import argparse
 import signal
@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from teleop_system.cli.errors import EXIT_INTERRUPTED, EXIT_MISTAKE, is_debugging
+from teleop_system.cli.errors import EXIT_INTERRUPTED, EXIT_MISTAKE, is_debugging, print_error
 from teleop_system.cli.output import console
 from teleop_system.exceptions import TeleopError
 from teleop_system.settings import load_settings
 from teleop_system.utils.logger import setup_logging
 
 if TYPE_CHECKING:
-    from teleop_system.tools.streaming import RosOptions, Until
+    from teleop_system.tools.streaming import Deadline, RosOptions
 
 SERVERS = {"server": "simulated", "ros2-server": "ros2"}
 VIEWERS = {"client": "stream", "ros2-viewer": "ros2"}
@@ -23,14 +23,16 @@ SOURCES = ("simulated", "stream", "ros2", "realsense")
 
 
 def stream_rgbd(arguments: Sequence[str] | None = None) -> int:
-    """Serve or watch a stream as a script; return its exit code."""
+    """Serve or view a stream as a script; return its exit code."""
     parser = _parser(
-        "Stream what the robot sees. server: a simulated robot of its own; ros2-server: the "
-        "robot's topics; client: watch a stream; ros2-viewer: watch the topics."
+        "Stream the robot's camera. server: of a new simulated robot; ros2-server: of the "
+        "camera topics; client: view a stream; ros2-viewer: view the topics."
     )
     parser.add_argument("--mode", choices=(*SERVERS, *VIEWERS), default="server")
     parser.add_argument(
-        "--hmd", action="store_true", help="client: turn the head as /master/hmd/orientation does"
+        "--hmd",
+        action="store_true",
+        help="client: send /master/hmd/orientation to the robot's head",
     )
     chosen = parser.parse_args(arguments)
     if chosen.mode in SERVERS:
@@ -40,8 +42,8 @@ def stream_rgbd(arguments: Sequence[str] | None = None) -> int:
 
 
 def view_pointcloud(arguments: Sequence[str] | None = None) -> int:
-    """Show a camera's points as a script; return its exit code."""
-    parser = _parser("Show what a camera sees as points in space.")
+    """Show the point cloud of a camera as a script; return its exit code."""
+    parser = _parser("Show the point cloud of a camera.")
     parser.add_argument("--source", choices=SOURCES, default="simulated")
     chosen = parser.parse_args(arguments)
     chosen.hmd = False
@@ -51,48 +53,48 @@ def view_pointcloud(arguments: Sequence[str] | None = None) -> int:
 def _parser(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="configuration changes")
-    parser.add_argument("--duration", type=float, help="end after so many seconds")
+    parser.add_argument("--duration", type=float, help="duration [s]")
     parser.add_argument("--no-gui", action="store_true", help="write files instead of a window")
     parser.add_argument("--output", type=Path, default=Path("outputs"), help="folder of the files")
-    parser.add_argument("--stride", type=int, default=2, help="every so many pixels make a point")
-    parser.add_argument("--far", type=float, default=10.0, help="greatest depth shown [m]")
+    parser.add_argument("--stride", type=int, default=2, help="one point per so many pixels")
+    parser.add_argument("--far", type=float, default=10.0, help="largest shown depth [m]")
     parser.add_argument("--topic-prefix", default="", help="prefix of the robot's topics")
-    parser.add_argument("--use-sim-time", action="store_true", help="stamps are of simulated time")
+    parser.add_argument("--use-sim-time", action="store_true", help="use simulated time")
     return parser
 
 
 def _run(chosen: argparse.Namespace, work: Any) -> int:
     setup_logging()
-    from teleop_system.tools.streaming import RosOptions, Until
+    from teleop_system.tools.streaming import Deadline, RosOptions
 
-    until = Until(chosen.duration)
+    deadline = Deadline(chosen.duration)
 
     def end(*_: object) -> None:
-        until.is_told = True
+        deadline.is_stopped = True
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    previous = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         ros = RosOptions(chosen.topic_prefix, chosen.use_sim_time)
-        work(chosen, until, ros)
+        work(chosen, deadline, ros)
     except TeleopError as error:
         if is_debugging():
             raise
-        console().print(f"[bold red]Error:[/] {' '.join(str(error).split())}", highlight=False)
+        print_error(error)
         return EXIT_MISTAKE
     finally:
-        for number, handler in before.items():
+        for number, handler in previous.items():
             signal.signal(number, handler)
-    return EXIT_INTERRUPTED if until.is_told else 0
+    return EXIT_INTERRUPTED if deadline.is_stopped else 0
 
 
-def _serve(chosen: argparse.Namespace, until: "Until", ros: "RosOptions") -> None:
+def _serve(chosen: argparse.Namespace, deadline: "Deadline", ros: "RosOptions") -> None:
     from teleop_system.tools.streaming import serve
 
     settings = load_settings(chosen.overrides)
-    serve(SERVERS[chosen.mode], settings, until=until, report=_Lines(), ros=ros)
+    serve(SERVERS[chosen.mode], settings, deadline=deadline, report=_ReportPrinter(), ros=ros)
 
 
-def _view(chosen: argparse.Namespace, until: "Until", ros: "RosOptions") -> None:
+def _view(chosen: argparse.Namespace, deadline: "Deadline", ros: "RosOptions") -> None:
     import contextlib
 
     from teleop_system.modules.camera.pointcloud_generator import PointCloudConfig
@@ -102,22 +104,27 @@ def _view(chosen: argparse.Namespace, until: "Until", ros: "RosOptions") -> None
 
     settings = load_settings(chosen.overrides)
     window = has_screen() and not chosen.no_gui
-    if not window and until.duration is None:
-        until.duration = 5.0
+    if not window and deadline.duration is None:
+        deadline.duration = 5.0
     points = PointCloudConfig(stride=chosen.stride, far=chosen.far)
     with contextlib.ExitStack() as stack:
         camera = stack.enter_context(open_camera(chosen.source, settings, ros))
         if chosen.hmd:
             stack.enter_context(hmd_to_stream(camera, ros))
         files = view(
-            camera, points, until=until, report=_Lines(), window=window, folder=chosen.output
+            camera,
+            points,
+            deadline=deadline,
+            report=_ReportPrinter(),
+            window=window,
+            folder=chosen.output,
         )
     for path in files or ():
         console().print(f"written: {path}", highlight=False)
 
 
-class _Lines:
-    """Shows reports: in one line on a terminal, else only those that are news."""
+class _ReportPrinter:
+    """Prints reports: in one line on a terminal, else only changes."""
 
     def __init__(self) -> None:
         self._last = ""

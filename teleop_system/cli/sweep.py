@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`teleop sweep`: one motion over a grid of settings, ranked."""
+"""`teleop sweep`: one motion with a grid of settings, ranked."""
 
 import json
 from pathlib import Path
@@ -18,20 +18,22 @@ MILLI = 1e3
 
 
 def sweep_command(
-    motion: Annotated[str, typer.Argument(help="A BVH file, or the name of one of our motions.")],
+    motion: Annotated[
+        str, typer.Argument(help="A BVH file, or the name of a motion of the package.")
+    ],
     axes: Annotated[
         list[str],
-        typer.Argument(metavar="KEY=VALUE,VALUE...", help="Settings and the values to try."),
+        typer.Argument(metavar="KEY=VALUE,VALUE...", help="Settings and their values."),
     ],
     workers: Annotated[
-        int | None, typer.Option(help="Processes to run in.", show_default="one per core")
+        int | None, typer.Option(help="Number of processes.", show_default="one per core")
     ] = None,
     fixed: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A setting that is the same for all.", show_default=False),
+        typer.Option("--set", help="A setting of all combinations.", show_default=False),
     ] = None,
     output: Annotated[
-        Path, typer.Option(help="Folder for the table as JSON and the page with plots.")
+        Path, typer.Option(help="Folder of the table (JSON) and the page with plots.")
     ] = Path("runs/sweep"),
 ) -> None:
     """Replay a motion with every combination of values, and rank them by the hands' error.
@@ -68,16 +70,16 @@ def sweep_command(
 
 
 def sweep_table(points: list["SweepPoint"]) -> "Table":
-    """Return the combinations, the best first."""
+    """Return the table of combinations, best first."""
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in ("rank", "settings", "error", "safe"):
         table.add_column(heading, justify="left" if heading == "settings" else "right")
-    for place, point in enumerate(points, 1):
+    for rank, point in enumerate(points, 1):
         result = point.failure or f"{MILLI * point.error:.1f} mm"
         table.add_row(
-            str(place), "  ".join(point.overrides), result, "yes" if point.is_safe else "no"
+            str(rank), "  ".join(point.overrides), result, "yes" if point.is_safe else "no"
         )
     return table

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts `demo_teleop_sim.py` and `test_*_standalone.py` do: run, show, judge."""
+"""The scripts `demo_teleop_sim.py` and `test_*_standalone.py`: trials and their verdicts."""
 
 import argparse
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from teleop_system.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_MISTAKE
+from teleop_system.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_MISTAKE, print_error
 from teleop_system.cli.output import console, short_path
 from teleop_system.exceptions import TeleopError
 
@@ -23,7 +23,7 @@ def try_module(module: str, arguments: Sequence[str] | None = None) -> int:
     from teleop_system.tools.trials import TRIALS, run_trial
 
     trial = TRIALS[module]
-    parser = _parser(f"Try the {module} module alone: {trial.shows}.")
+    parser = _parser(f"Run the {module} module alone: {trial.shows}.")
     chosen = parser.parse_args(arguments)
     overrides = _overrides(chosen)
     window = False if chosen.no_gui else None
@@ -38,8 +38,10 @@ def show_demo_steps(arguments: Sequence[str] | None = None) -> int:
     from teleop_system.tools.trials import STEPS, run_step
 
     listed = "; ".join(f"{number}: {step.shows}" for number, step in STEPS.items())
-    parser = _parser(f"Watch the simulated robot step by step. {listed}.")
-    parser.add_argument("--step", type=int, choices=STEPS, help="which step; all unless given")
+    parser = _parser(f"Demonstration with the simulated robot. {listed}.")
+    parser.add_argument(
+        "--step", type=int, choices=STEPS, help="number of the step; all by default"
+    )
     chosen = parser.parse_args(arguments)
     overrides = _overrides(chosen)
     codes = []
@@ -59,8 +61,8 @@ def _parser(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="configuration changes")
     parser.add_argument("--mode", choices=("simulation", "hardware"), default="simulation")
-    parser.add_argument("--no-gui", action="store_true", help="open no window")
-    parser.add_argument("--fast", action="store_true", help="do not wait for the clock")
+    parser.add_argument("--no-gui", action="store_true", help="do not open a window")
+    parser.add_argument("--fast", action="store_true", help="run faster than real time")
     return parser
 
 
@@ -72,7 +74,7 @@ def _overrides(chosen: argparse.Namespace) -> list[str]:
 
 
 def _show(title: str, run: "Run") -> int:
-    """Run something, show its status and its verdicts, and return the exit code."""
+    """Run a trial, show its status and verdict, and return the exit code."""
     from rich.live import Live
     from rich.text import Text
 
@@ -84,20 +86,20 @@ def _show(title: str, run: "Run") -> int:
         with Live(
             Text("starting …"), console=screen, refresh_per_second=8, transient=True
         ) as live:
-            trial, verdicts = run(lambda status: live.update(status_panel(status, "", None)))
+            trial, criteria = run(lambda status: live.update(status_panel(status, "", None)))
     except TeleopError as error:
-        screen.print(f"[bold red]Error:[/] {' '.join(str(error).split())}", markup=True)
+        print_error(error)
         return EXIT_MISTAKE
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
-    for verdict in verdicts:
-        mark = "[green]pass[/]" if verdict.passed else "[bold red]FAIL[/]"
-        screen.print(f"  {mark}  {verdict.what}: [bold]{verdict.found}[/]")
+    for criterion in criteria:
+        mark = "[green]pass[/]" if criterion.passed else "[bold red]FAIL[/]"
+        screen.print(f"  {mark}  {criterion.what}: [bold]{criterion.found}[/]")
     if trial.result.outcome.report is not None:
         screen.print(f"  report: {short_path(trial.result.outcome.report.absolute())}")
     if trial.result.summary.interrupted:
-        screen.print("  [dim]stopped by you; no verdict[/]")
+        screen.print("  [dim]interrupted; no verdict[/]")
         return EXIT_INTERRUPTED
-    good = all(verdict.passed for verdict in verdicts)
+    good = all(criterion.passed for criterion in criteria)
     screen.print(f"verdict: {'[bold green]PASS[/]' if good else '[bold red]FAIL[/]'}")
     return EXIT_PASSED if good else EXIT_FAILED

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`teleop view`: what a robot looks like."""
+"""`teleop view`: shows a robot."""
 
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +22,7 @@ def view_robot_command(
         ),
     ] = None,
     pose: Annotated[
-        str | None, typer.Option(help="Named pose.", show_default="the one it starts in")
+        str | None, typer.Option(help="Named pose.", show_default="the initial pose")
     ] = None,
     camera: Annotated[
         str,
@@ -31,16 +31,16 @@ def view_robot_command(
         ),
     ] = "corner",
     collision: Annotated[
-        bool, typer.Option("--collision", help="Show the shapes that collide.")
+        bool, typer.Option("--collision", help="Show the collision shapes.")
     ] = False,
     scene: Annotated[
-        str, typer.Option(help="Surroundings: a name in models/scenes, a file, auto or none.")
+        str, typer.Option(help="Scene: a name in models/scenes, a file, auto or none.")
     ] = "auto",
     size: Annotated[
-        str, typer.Option(help="Columns and rows of a picture in pixels.")
+        str, typer.Option(help="Width and height of a picture in pixels.")
     ] = "960x960",
 ) -> None:
-    """Show a robot in a window, or as a picture where there is no screen.
+    """Show a robot in a window, or write a picture if there is no screen.
 
     [dim]Examples:[/]
       teleop view rby1
@@ -69,7 +69,7 @@ def view_robot_command(
     shown = pose or description.initial_pose
     path = output or Path("outputs", f"{description.name}_{shown}.png")
     save_view(draw_robot(description, options), path)
-    reason = "" if output else " (there is no screen for a window)"
+    reason = "" if output else " (there is no screen)"
     typer.echo(f"{description.name} in pose {shown}: wrote {short_path(path.resolve())}{reason}")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streams the robot's view, and looks at it: what the streaming scripts do."""
+"""Serves and views camera streams; used by the streaming scripts."""
 
 import contextlib
 import time
@@ -32,37 +32,39 @@ from teleop_system.tools.simulated_robot_loop import SimulatedRobotLoop
 
 REPORT_PERIOD = 1.0
 VIEW_RATE = 60.0
-"""How often a window reacts to the mouse while no frame comes, in [Hz]."""
+"""Rate in [Hz] at which a window handles the mouse between frames."""
 
 Report = Callable[[str], object]
 
 
 @dataclass(frozen=True, slots=True)
 class RosOptions:
-    """How the robot's topics are found."""
+    """Prefix, clock and time-out of the robot's topics."""
 
     topic_prefix: str = ""
     use_sim_time: bool = False
     patience: float = 60.0
-    """Longest wait for the robot's first frame in [s]; it may be started after us."""
+    """Time-out for the first frame in [s]; the robot may start later than this process."""
 
 
 @dataclass(slots=True)
-class Until:
-    """When something ends: after a time in [s] since it was first asked, or when it is told to.
+class Deadline:
+    """End of a loop: a duration in [s] after the first query, or a stop request.
 
-    To open a camera may take longer than somebody wants to look through it.
+    It counts from the first query, because a camera may take long to open.
     """
 
     duration: float | None = None
-    is_told: bool = False
+    is_stopped: bool = False
     _begin: float | None = None
 
     def is_over(self) -> bool:
-        """Whether it is time to end."""
+        """Return whether the loop must end."""
         now = time.monotonic()
         self._begin = now if self._begin is None else self._begin
-        return self.is_told or (self.duration is not None and now - self._begin >= self.duration)
+        return self.is_stopped or (
+            self.duration is not None and now - self._begin >= self.duration
+        )
 
 
 @contextlib.contextmanager
@@ -72,14 +74,14 @@ def open_camera(
     """Yield an open camera, and close it afterwards.
 
     Args:
-        source: "simulated" (a robot of its own), "ros2", "realsense" or "stream".
+        source: "simulated" (a new simulated robot), "ros2", "realsense" or "stream".
         settings: Robot, simulation and streaming.
-        ros: How topics are found.
+        ros: Options of the topics.
 
     Raises:
-        UnknownNameError: There is no such source.
-        StreamError: The camera cannot be had; the reason was logged.
-        TeleopError: Whatever else is missing.
+        UnknownNameError: The source does not exist.
+        StreamError: The camera cannot be opened; the reason was logged.
+        TeleopError: Another resource is missing.
     """
     makers: dict[str, Callable[[], ICameraStream]] = {
         "simulated": lambda: _simulated(settings, stack),
@@ -95,7 +97,7 @@ def open_camera(
         camera = makers[source]()
         stack.callback(camera.shutdown)
         if not camera.initialize():
-            raise StreamError(f"no camera from {source!r}; the log says why")
+            raise StreamError(f"cannot open camera {source!r}; see the log for the reason")
         yield camera
 
 
@@ -103,14 +105,14 @@ def serve(
     source: str,
     settings: TeleopSettings,
     *,
-    until: Until,
+    deadline: Deadline,
     report: Report,
     ros: RosOptions | None = None,
 ) -> None:
-    """Stream a camera until it is time to end; clients turn its head.
+    """Stream a camera until the deadline; clients may move its head.
 
     Raises:
-        TeleopError: The camera cannot be had, or the address not be listened on.
+        TeleopError: The camera or the address cannot be opened.
     """
     config = settings.streaming
     token = load_token(config)
@@ -121,12 +123,12 @@ def serve(
             RGBDStreamServer(camera, config, token=token, on_head=head.submit) as server,
         ):
             report(f"open {server.url} in a browser, or connect a client to {server.address}")
-            while not until.is_over():
+            while not deadline.is_over():
                 time.sleep(0.2)
                 stats = server.stats()
                 report(
                     f"{stats.clients} clients, {stats.frames} frames, {stats.sent} sent, "
-                    f"{stats.skipped} skipped, {stats.refused} turned away"
+                    f"{stats.skipped} skipped, {stats.refused} refused"
                 )
 
 
@@ -134,24 +136,24 @@ def view(
     camera: ICameraStream,
     config: PointCloudConfig,
     *,
-    until: Until,
+    deadline: Deadline,
     report: Report,
     window: bool,
     folder: Path,
 ) -> tuple[Path, Path] | None:
-    """Show a camera's points in a window; without one, write the last ones to files.
+    """Show a camera's point cloud in a window; without one, write the last cloud to files.
 
     Returns:
-        The paths of the PLY and the PNG file where there was no window.
+        The paths of the PLY and PNG files if there was no window.
     """
     generator = PointCloudGenerator(config)
     viewer = PointCloudViewer() if window else None
     if viewer is not None and not viewer.open():
         viewer = None
-    last, count, told = float("nan"), 0, time.monotonic()
+    last, count, reported = float("nan"), 0, time.monotonic()
     frame = None
-    while not until.is_over():
-        # A window is to answer the mouse between frames, too.
+    while not deadline.is_over():
+        # A window also handles the mouse between frames.
         newer = _next(camera, last, 1.0 / VIEW_RATE if viewer is not None else 0.2)
         if newer is not None:
             frame, last, count = newer, newer.timestamp, count + 1
@@ -163,14 +165,14 @@ def view(
             )
             if not is_open:
                 return None
-        if time.monotonic() - told >= REPORT_PERIOD:
-            report(_describe(camera, count / (time.monotonic() - told)))
-            told, count = time.monotonic(), 0
+        if time.monotonic() - reported >= REPORT_PERIOD:
+            report(_describe(camera, count / (time.monotonic() - reported)))
+            reported, count = time.monotonic(), 0
     if viewer is not None:
         viewer.close()
         return None
     if frame is None:
-        raise StreamError("not a single frame came")
+        raise StreamError("no frame arrived")
     return write_snapshot(generator.generate(frame), frame, folder)
 
 
@@ -196,7 +198,7 @@ def _describe(camera: ICameraStream, fps: float) -> str:
 
 
 class _Stopped:
-    """Starts a head's thread, and closes it."""
+    """Starts a head's thread, and stops it on `close()`."""
 
     def __init__(self, head: HeadThread) -> None:
         self._head = head
@@ -209,7 +211,7 @@ class _Stopped:
 def _head(camera: ICameraStream, settings: TeleopSettings) -> HeadThread:
     config = settings.camera.within(load_robot(settings.robot.name))
     send = getattr(camera, "send", None)
-    if send is not None:  # The robot's topics take the time of the operator's sample along.
+    if send is not None:  # Topics also carry the stamp of the operator's sample.
         return HeadThread(config, send, camera.get_orientation)
     return HeadThread(
         config,

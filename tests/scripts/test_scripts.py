@@ -44,7 +44,7 @@ def test_a_session_leaves_every_artefact_and_ends_well(tmp_path: Path) -> None:
         "trace.npz",
     }
     assert "report.html" in done.stdout
-    assert "provided by" in done.stdout
+    assert "provider" in done.stdout
     metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
     assert metrics["tracking"]["right_arm"]["position_rms"] < 0.015
     assert metrics["self_contacts"] == []
@@ -73,7 +73,7 @@ def test_ctrl_c_ends_a_session_cleanly_with_its_report(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=LIMIT)
     assert process.returncode == 0, errors
-    assert "stopped by you" in output
+    assert "interrupted" in output
     assert "Traceback" not in errors
     assert (folder / "report.html").is_file()
 

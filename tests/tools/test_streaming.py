@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the streaming scripts do between opening a camera and their end."""
+"""Deadlines of the streaming scripts."""
 
 import time
 from pathlib import Path
@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 
 from teleop_system.modules.camera.pointcloud_generator import PointCloudConfig
-from teleop_system.tools.streaming import Until, view
+from teleop_system.tools.streaming import Deadline, view
 from tests.modules.camera.streaming.scenes import FakeCamera
 
 
 def test_a_duration_counts_from_the_open_camera(tmp_path: Path) -> None:
     pytest.importorskip("open3d")
-    until = Until(0.3)
+    deadline = Deadline(0.3)
     time.sleep(0.4)  # A camera that takes long to open.
     begun = time.monotonic()
     files = view(
         FakeCamera(),
         PointCloudConfig(stride=2),
-        until=until,
+        deadline=deadline,
         report=lambda text: None,
         window=False,
         folder=tmp_path,
@@ -28,8 +28,8 @@ def test_a_duration_counts_from_the_open_camera(tmp_path: Path) -> None:
     assert time.monotonic() - begun >= 0.3
 
 
-def test_something_without_a_duration_ends_when_it_is_told_to() -> None:
-    until = Until()
-    assert not until.is_over()
-    until.is_told = True
-    assert until.is_over()
+def test_a_deadline_without_a_duration_ends_on_request() -> None:
+    deadline = Deadline()
+    assert not deadline.is_over()
+    deadline.is_stopped = True
+    assert deadline.is_over()
