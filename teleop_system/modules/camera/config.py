@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CameraConfig:
-    """How the operator's head turns the robot's."""
+    """How the operator's head moves the robot's head."""
 
     rate: float = 30.0
     """Control frequency in [Hz]."""
     gate: GateConfig = HEAD_GATE
     """What a sample of the head has to meet."""
     pan_lower: float = -1.57
-    """Furthest to the right in [rad]."""
+    """Smallest pan angle (right) in [rad]."""
     pan_upper: float = 1.57
-    """Furthest to the left in [rad]."""
+    """Largest pan angle (left) in [rad]."""
     tilt_lower: float = -1.57
-    """Furthest up in [rad]; positive tilt looks down."""
+    """Smallest tilt angle (up) in [rad]; positive tilt looks down."""
     tilt_upper: float = 1.57
-    """Furthest down in [rad]."""
+    """Largest tilt angle (down) in [rad]."""
     velocity: float = 3.14
     """Largest speed of either joint in [rad/s]."""
     acceleration: float = 10.0
@@ -38,24 +38,24 @@ class CameraConfig:
     jerk: float = 100.0
     """Largest jerk of either joint in [rad/s^3]."""
     pan_scale: float = 1.0
-    """Pan per turn of the operator's head."""
+    """Pan per yaw of the operator's head."""
     tilt_scale: float = 1.0
     """Tilt per nod of the operator's head."""
     min_cutoff: float = 1.5
-    """Cutoff of the smoothing at rest in [Hz]."""
+    """Cutoff of the smoothing filter at rest in [Hz]."""
     beta: float = 8.0
-    """Rise of that cutoff with turning speed in [1/rad]."""
+    """Increase of that cutoff with angular speed in [1/rad]."""
     derivative_cutoff: float = 2.0
-    """Cutoff of the turning speed estimate in [Hz]."""
+    """Cutoff of the angular speed estimate in [Hz]."""
     lead: float = 0.8
-    """Share of the operator's turning speed that is relied on, from 0 to 1. More means less lag
-    behind a turn, and more overshoot where it ends abruptly; 0.8 halves the lag for none."""
+    """Feed-forward of the operator's angular speed, from 0 to 1. A larger value reduces lag and
+    increases overshoot after abrupt stops; 0.8 halves the lag without overshoot."""
     lead_cutoff: float = 8.0
-    """Cutoff of the smoothing of that speed in [Hz]."""
+    """Cutoff of the filter of that speed in [Hz]."""
     center_on_engage: bool = True
-    """Whether engaging centres as well, so that the robot looks ahead wherever one faces."""
+    """Whether engaging sets the centre, so that the robot looks ahead for any heading."""
     center_tilt: bool = True
-    """Whether centring takes the present nod as level, and not only the present direction."""
+    """Whether the centre includes the nod as level, and not only the yaw."""
     ramp_time: float = RAMP_TIME
     """Time in [s] to catch up after engaging, resuming or centring."""
     stall_after: float = LOOP.timeout
@@ -77,14 +77,14 @@ class CameraConfig:
         check_reaction("gate.stale_after", self.gate.stale_after, self.rate)
 
     def within(self, robot: "RobotDescription") -> "CameraConfig":
-        """Return the same, with every limit drawn in to what the robot's neck can do.
+        """Return a copy with every limit reduced to those of the robot's neck.
 
         Raises:
-            ConfigError: The robot has no head that turns and nods.
+            ConfigError: The robot has no head with pan and tilt joints.
         """
         head = robot.head
         if head is None or head.pan is None or head.tilt is None:
-            raise ConfigError(f"robot {robot.name!r} has no head that turns and nods")
+            raise ConfigError(f"robot {robot.name!r} has no head with pan and tilt joints")
         pan, tilt = robot.limits(head.pan), robot.limits(head.tilt)
         return dataclasses.replace(
             self,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Points in an Open3D window, seen from where the robot's eyes are; or in files."""
+"""Shows point clouds in an Open3D window from the robot's view, or writes them to files."""
 
 import logging
 import os
@@ -21,26 +21,26 @@ Matrix = NDArray[np.float64]
 BACKGROUND = (0.07, 0.09, 0.11)
 KEY_FIRST_PERSON = ord("F")
 NEAREST = 0.05
-"""Least distance of a point that is drawn in [m]."""
+"""Smallest distance of a drawn point in [m]."""
 LARGEST_SPLAT = 16
-"""Longest side of a point in a picture in [px]."""
+"""Largest side of a point in an image in [px]."""
 ROUNDING = 1e-3
-"""Part of a pixel that is no reason for a larger square."""
-GAP = 1.05
-"""How many times as near both sides of a gap are as what shows in it."""
+"""Fraction of a pixel that does not enlarge a square."""
+GAP_RATIO = 1.05
+"""Ratio of inverse depths between a gap's edges and its background."""
 
 
 class PointCloudViewer:
     """A window with the newest points.
 
-    It looks from the camera's place, as the operator would, until the mouse takes it elsewhere;
-    the key F returns. To be opened, used and closed in one thread.
+    The view follows the camera until the mouse moves it; the key F returns to the camera. Open,
+    use and close it in one thread.
 
     Args:
         title: Title of the window.
         width: Columns of the window in [px].
         height: Rows of the window in [px].
-        point_size: Size of a point in [px]; as large as leaves no gaps unless given.
+        point_size: Size of a point in [px]; by default as large as necessary to leave no gaps.
 
     Raises:
         MissingExtraError: Open3D is not installed.
@@ -63,9 +63,9 @@ class PointCloudViewer:
         self._view: Matrix | None = None
 
     def open(self) -> bool:
-        """Open the window; False, with the reason logged, where there is no screen."""
+        """Open the window; False, with the reason logged, if that is impossible."""
         if not has_screen():
-            logger.warning("there is no screen for a window of points")
+            logger.warning("no screen is available for the point cloud window")
             return False
         window = self._o3d.visualization.VisualizerWithKeyCallback()
         width, height = self._size
@@ -73,9 +73,9 @@ class PointCloudViewer:
             logger.warning("Open3D cannot open a window here")
             return False
         options = window.get_render_option()
-        if options is None:  # A window without OpenGL behind it.
+        if options is None:  # The window has no OpenGL.
             window.destroy_window()
-            logger.warning("there is no OpenGL for a window of points")
+            logger.warning("OpenGL is not available for the point cloud window")
             return False
         options.background_color = np.array(BACKGROUND)
         window.register_key_callback(KEY_FIRST_PERSON, self._return_to_first_person)
@@ -85,7 +85,7 @@ class PointCloudViewer:
         return True
 
     def show(self, cloud: PointCloud, frame: RGBDFrame) -> bool:
-        """Show points, from where the frame was taken; False once the window is closed."""
+        """Show points from the pose of the frame's camera; False if the window is closed."""
         window = self._window
         if window is None:
             return False
@@ -102,7 +102,7 @@ class PointCloudViewer:
         return self.refresh()
 
     def refresh(self) -> bool:
-        """Let the window react to the mouse; False once it is closed."""
+        """Process window events; False if it is closed."""
         if self._window is None:
             return False
         is_open = bool(self._window.poll_events())
@@ -122,14 +122,14 @@ class PointCloudViewer:
         return float(np.clip(1.4 * np.sqrt(share) * self._size[1] / frame.height, 1.0, 8.0))
 
     def _look(self, frame: RGBDFrame, pose: Matrix) -> None:
-        """Move with the camera, unless the mouse has taken the view elsewhere."""
+        """Move the view with the camera, unless the mouse has moved it."""
         control = self._window.get_view_control()
         now = control.convert_to_pinhole_camera_parameters()
         if self._view is not None and not np.allclose(now.extrinsic, self._view, atol=1e-3):
             self._is_first_person = False
         if not self._is_first_person or self._cloud.is_empty():
             return
-        # The window has its own size; what it shows keeps the camera's field of view.
+        # The window has its own size, but keeps the camera's field of view.
         size = now.intrinsic.width, now.intrinsic.height
         focal = float(frame.intrinsics[1, 1]) * size[1] / frame.height
         now.intrinsic.set_intrinsics(*size, focal, focal, 0.5 * size[0] - 0.5, 0.5 * size[1] - 0.5)
@@ -147,7 +147,7 @@ def write_snapshot(cloud: PointCloud, frame: RGBDFrame, folder: Path) -> tuple[P
     """Write the points to a PLY file and a view of them to a PNG file, without a screen.
 
     Returns:
-        The paths of both.
+        Paths of both files.
 
     Raises:
         MissingExtraError: Open3D is not installed.
@@ -175,11 +175,10 @@ def render_points(
 
     Args:
         cloud: The points.
-        frame: Its camera matrix and size are those of the picture.
-        pose: Pose of the eye's optical frame on the axes of the points.
-        splat: Side in [px] that a point has from as far as the camera was; it grows as the eye
-            comes nearer.
-        gaps: Gaps in surfaces up to so wide in [px] are closed.
+        frame: Defines camera matrix and size of the image.
+        pose: Pose of the eye's optical frame in the frame of the points.
+        splat: Side of a point in [px] at the camera's distance; it grows when the eye is nearer.
+        gaps: Gaps in surfaces up to this width in [px] are closed.
     """
     width, height = frame.width, frame.height
     camera = np.eye(4) if cloud.frame == "camera" else frame.extrinsics
@@ -189,27 +188,27 @@ def render_points(
     points, colors = points[is_ahead], cloud.colors[is_ahead]
     depths = (cloud.points[is_ahead] - camera[:3, 3]) @ camera[:3, 2]
     sides = np.clip(np.ceil(splat * depths / points[:, 2] - ROUNDING), 1, LARGEST_SPLAT)
-    pixels = points[:, :2] / points[:, 2:] * frame.intrinsics[[0, 1], [0, 1]]
-    corners = np.rint(pixels + frame.intrinsics[:2, 2]).astype(np.int64)
+    offsets = points[:, :2] / points[:, 2:] * frame.intrinsics[[0, 1], [0, 1]]
+    corners = np.rint(offsets + frame.intrinsics[:2, 2]).astype(np.int64)
     rows, columns, owners = _squares(corners, sides.astype(np.int64))
     inside = (columns >= 0) & (columns < width) & (rows >= 0) & (rows < height)
-    places, owners = (rows * width + columns)[inside], owners[inside]
-    order = np.argsort(-points[owners, 2], kind="stable")  # The nearest last, so that it stays.
-    places, owners = places[order], owners[order]
+    pixels, owners = (rows * width + columns)[inside], owners[inside]
+    order = np.argsort(-points[owners, 2], kind="stable")  # The nearest point is drawn last.
+    pixels, owners = pixels[order], owners[order]
     picture = np.empty((height, width, 3), np.uint8)
     picture[:] = np.rint(255.0 * np.array(BACKGROUND))
-    picture.reshape(-1, 3)[places] = colors[owners]
-    nearness = np.zeros((height, width))
-    nearness.reshape(-1)[places] = 1.0 / points[owners, 2]
+    picture.reshape(-1, 3)[pixels] = colors[owners]
+    inverse_depth = np.zeros((height, width))
+    inverse_depth.reshape(-1)[pixels] = 1.0 / points[owners, 2]
     if gaps:
-        _close_gaps(picture, nearness, gaps)
+        _close_gaps(picture, inverse_depth, gaps)
     return picture
 
 
 def _squares(
     corners: NDArray[np.int64], sides: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return rows and columns of all pixels of squares, and the number of each one's square."""
+    """Return rows, columns and square indices of all pixels of the squares."""
     owners = np.repeat(np.arange(len(sides)), sides * sides)
     firsts = np.cumsum(sides * sides) - sides * sides
     down, right = np.divmod(np.arange(len(owners)) - firsts[owners], sides[owners])
@@ -217,9 +216,9 @@ def _squares(
 
 
 def _aside(cloud: PointCloud, frame: RGBDFrame) -> Matrix:
-    """Return a pose a step back, up and aside that looks at the middle of the points.
+    """Return a pose behind, above and beside the camera that looks at the centre of the points.
 
-    From where the camera is, the picture would be the colour image again.
+    From the camera itself the picture would equal the colour image.
     """
     pose = np.eye(4) if cloud.frame == "camera" else frame.extrinsics
     points = (cloud.points - pose[:3, 3]) @ pose[:3, :3] if len(cloud.points) else np.eye(3)[2:]
@@ -234,20 +233,20 @@ def _aside(cloud: PointCloud, frame: RGBDFrame) -> Matrix:
     return result
 
 
-def _close_gaps(picture: NDArray[np.uint8], nearness: Matrix, reach: int) -> None:
-    """Fill what is narrower than `reach` [px] and farther than both of its sides, in place."""
-    closed = nearness.copy()
+def _close_gaps(picture: NDArray[np.uint8], inverse_depth: Matrix, reach: int) -> None:
+    """Fill gaps narrower than `reach` [px] and farther than both of their edges, in place."""
+    closed = inverse_depth.copy()
     for shape in ((1, reach + 1), (reach + 1, 1)):
-        np.maximum(closed, ndimage.grey_closing(nearness, shape), out=closed)
-    gaps = np.argwhere(closed > GAP * nearness + 1e-9)
-    wanted = closed[gaps[:, 0], gaps[:, 1]]
+        np.maximum(closed, ndimage.grey_closing(inverse_depth, shape), out=closed)
+    gaps = np.argwhere(closed > GAP_RATIO * inverse_depth + 1e-9)
+    expected = closed[gaps[:, 0], gaps[:, 1]]
     best = np.full(len(gaps), np.inf)
     filled = np.empty((len(gaps), 3), np.uint8)
-    limits = np.array(nearness.shape) - 1
+    limits = np.array(inverse_depth.shape) - 1
     for step in range(1, reach + 1):
-        for way in ((0, step), (0, -step), (step, 0), (-step, 0)):
-            rows, columns = np.clip(gaps + way, 0, limits).T
-            distance = np.abs(nearness[rows, columns] - wanted)
+        for offset in ((0, step), (0, -step), (step, 0), (-step, 0)):
+            rows, columns = np.clip(gaps + offset, 0, limits).T
+            distance = np.abs(inverse_depth[rows, columns] - expected)
             is_better = distance < best
             best[is_better] = distance[is_better]
             filled[is_better] = picture[rows[is_better], columns[is_better]]
@@ -255,20 +254,20 @@ def _close_gaps(picture: NDArray[np.uint8], nearness: Matrix, reach: int) -> Non
 
 
 def has_screen() -> bool:
-    """Whether a window can be hoped for."""
+    """Whether a screen is available."""
     if not sys.platform.startswith("linux"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
 def open3d() -> Any:
-    """Return the library.
+    """Return the Open3D library.
 
     Raises:
         MissingExtraError: It is not installed.
     """
     try:
         import open3d as library
-    except (ImportError, OSError) as error:  # Its wheel needs system libraries, too.
+    except (ImportError, OSError) as error:  # Its wheel also needs system libraries.
         raise MissingExtraError(f"Open3D ({error})", "viz") from error
     return library

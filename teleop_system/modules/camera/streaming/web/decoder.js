@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the protocol a browser needs: messages, LZ4, depth, and the proof of the token.
-// `crypto.subtle` exists on encrypted pages only, hence a SHA-256 of our own.
+// The protocol for browsers: messages, LZ4, depth, and authentication by the token.
+// `crypto.subtle` exists on encrypted pages only, so SHA-256 is implemented here.
 
 export const TYPE = {
   HELLO: 1, CHALLENGE: 2, PROOF: 3, WELCOME: 4, REFUSED: 5, FRAME: 6, LOOK: 8, PING: 9, PONG: 10, BYE: 11, ACK: 12,
@@ -24,7 +24,7 @@ function crc32(bytes, begin = 0) {
   return ~crc >>> 0;
 }
 
-/** Return a message; times are of this page's clock in [ns], as BigInt. */
+/** Encode a message; times are on this page's clock in [ns], as BigInt. */
 export function pack(type, payload, { sequence = 0, measured = 0n, sent = 0n } = {}) {
   const bytes = new Uint8Array(HEADER + payload.length);
   const view = new DataView(bytes.buffer);
@@ -40,7 +40,7 @@ export function pack(type, payload, { sequence = 0, measured = 0n, sent = 0n } =
   return bytes;
 }
 
-/** Return header and payload of a message, or throw where it is none. */
+/** Decode a message; throw if it is invalid. */
 export function unpack(buffer) {
   const bytes = new Uint8Array(buffer);
   const view = new DataView(buffer);
@@ -61,7 +61,7 @@ export function unpack(buffer) {
   };
 }
 
-/** Return the parts of a FRAME's payload. */
+/** Decode the payload of a FRAME. */
 export function unpackFrame(payload) {
   const view = new DataView(payload.buffer, payload.byteOffset, payload.length);
   const colorSize = view.getUint32(FRAME_HEADER - 8);
@@ -80,7 +80,7 @@ export function unpackFrame(payload) {
   };
 }
 
-/** Undo LZ4's block format into exactly `size` bytes. */
+/** Decompress an LZ4 block to exactly `size` bytes. */
 export function unpackLz4(source, size) {
   const target = new Uint8Array(size);
   let from = 0;
@@ -114,7 +114,7 @@ export function unpackLz4(source, size) {
   return target;
 }
 
-/** Return the depth in [mm] of a frame, row by row. */
+/** Decode the depth in [mm] of a frame, row by row. */
 export function unpackDepth(frame) {
   const pixels = frame.width * frame.height;
   const planes = unpackLz4(frame.depth, 2 * pixels);
@@ -126,7 +126,7 @@ export function unpackDepth(frame) {
   return depth;
 }
 
-/** Return the colours of a frame that was packed without loss, as RGBA. */
+/** Decode lossless colours of a frame as RGBA. */
 export function unpackColor(frame) {
   const row = 3 * frame.width;
   const bytes = unpackLz4(frame.color, row * frame.height);
@@ -149,7 +149,7 @@ const PRIMES = Array.from({ length: 312 }, (_, index) => index).filter((number) 
 const fraction = (value) => Math.floor((value - Math.floor(value)) * 2 ** 32);
 const ROUNDS = Uint32Array.from(PRIMES.slice(0, 64), (prime) => fraction(Math.cbrt(prime)));
 const START = Uint32Array.from(PRIMES.slice(0, 8), (prime) => fraction(Math.sqrt(prime)));
-const turn = (value, bits) => (value >>> bits) | (value << (32 - bits));
+const rotateRight = (value, bits) => (value >>> bits) | (value << (32 - bits));
 
 export function sha256(message) {
   const length = Math.ceil((message.length + 9) / 64) * 64;
@@ -165,14 +165,14 @@ export function sha256(message) {
     for (let i = 16; i < 64; i += 1) {
       const a = words[i - 15];
       const b = words[i - 2];
-      const low = turn(a, 7) ^ turn(a, 18) ^ (a >>> 3);
-      const high = turn(b, 17) ^ turn(b, 19) ^ (b >>> 10);
+      const low = rotateRight(a, 7) ^ rotateRight(a, 18) ^ (a >>> 3);
+      const high = rotateRight(b, 17) ^ rotateRight(b, 19) ^ (b >>> 10);
       words[i] = words[i - 16] + low + words[i - 7] + high;
     }
     let [a, b, c, d, e, f, g, h] = hash;
     for (let i = 0; i < 64; i += 1) {
-      const first = (h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + ROUNDS[i] + words[i]) | 0;
-      const second = ((turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
+      const first = (h + (rotateRight(e, 6) ^ rotateRight(e, 11) ^ rotateRight(e, 25)) + ((e & f) ^ (~e & g)) + ROUNDS[i] + words[i]) | 0;
+      const second = ((rotateRight(a, 2) ^ rotateRight(a, 13) ^ rotateRight(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
       [h, g, f, e, d, c, b, a] = [g, f, e, (d + first) | 0, c, b, a, (first + second) | 0];
     }
     [a, b, c, d, e, f, g, h].forEach((value, i) => { hash[i] += value; });
@@ -196,7 +196,7 @@ function hmac(key, message) {
   return sha256(join(block.map((byte) => byte ^ 0x5c), inner));
 }
 
-/** Return the proof of one side, "client" or "server", that it knows the token. */
+/** Return the proof of "client" or "server" that it knows the token. */
 export function proof(side, token, clientNonce, serverNonce) {
   const text = new TextEncoder();
   return hmac(text.encode(token), join(text.encode(`teleop-rgbd-${side}`), clientNonce, serverNonce));

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connects, proves the token, shows the newest frame, and compares clocks to tell its age.
+// Connects, authenticates, shows the newest frame, and synchronises clocks to measure its age.
 import { TYPE, join, pack, proof, unpack, unpackColor, unpackDepth, unpackFrame } from "./decoder.js";
 
 const NEAR = 300; // [mm]
 const FAR = 3000;
-const NOTHING = 0xff201a16; // Colour of what was not measured, ABGR.
+const UNMEASURED = 0xff201a16; // Colour of pixels without depth, ABGR.
 const LOOK_PERIOD = 33; // [ms]
-const REACH = 1.57; // Furthest a drag asks the head to look to one side [rad].
+const MAX_ANGLE = 1.57; // Largest head angle that a drag can request [rad].
 
 const at = (id) => document.getElementById(id);
 const canvas = { color: at("color").getContext("2d"), depth: at("depth").getContext("2d") };
@@ -37,7 +37,7 @@ const stream = {
   latencies: [],
   isRefused: false,
 };
-window.stream = stream; // For a look at it from the browser's console.
+window.stream = stream; // For inspection in the browser's console.
 
 function show(state, text) {
   at("state").className = state;
@@ -61,7 +61,7 @@ function connect() {
   };
   socket.onmessage = (event) => {
     try {
-      take(unpack(event.data), nonces, event.data.byteLength);
+      handle(unpack(event.data), nonces, event.data.byteLength);
     } catch (error) {
       show("failed", error.message);
       socket.close();
@@ -74,7 +74,7 @@ function connect() {
   };
 }
 
-function take(message, nonces, size) {
+function handle(message, nonces, size) {
   const { type, payload } = message;
   if (type === TYPE.CHALLENGE) {
     nonces.theirs = payload.slice();
@@ -82,7 +82,7 @@ function take(message, nonces, size) {
   } else if (type === TYPE.WELCOME) {
     const expected = proof("server", stream.token, nonces.ours, nonces.theirs);
     if (!expected.every((byte, index) => byte === payload[index])) {
-      throw new Error("the server does not know the token itself");
+      throw new Error("the server does not know the token");
     }
     sessionStorage.setItem("token", stream.token);
     at("login").hidden = true;
@@ -138,7 +138,7 @@ async function draw() {
       const frame = unpackFrame(message.payload);
       await drawColor(frame);
       drawDepth(frame);
-      note(message, frame);
+      updateStatus(message, frame);
     } catch (error) {
       show("failed", error.message);
     }
@@ -168,7 +168,7 @@ async function drawColor(frame) {
 function drawDepth(frame) {
   resize(canvas.depth, frame);
   const image = new ImageData(frame.width, frame.height);
-  const pixels = new Uint32Array(image.data.buffer).fill(NOTHING);
+  const pixels = new Uint32Array(image.data.buffer).fill(UNMEASURED);
   stream.depth = null;
   if (frame.depthCoding === 1) {
     const depth = unpackDepth(frame);
@@ -186,7 +186,7 @@ function drawDepth(frame) {
   canvas.depth.putImageData(image, 0, 0);
 }
 
-function note(message, frame) {
+function updateStatus(message, frame) {
   const here = performance.now();
   stream.arrivals.push(here);
   while (stream.arrivals.length && here - stream.arrivals[0] > 2000) stream.arrivals.shift();
@@ -201,29 +201,29 @@ function note(message, frame) {
 
 const degrees = (angle) => `${((angle * 180) / Math.PI).toFixed(0)}°`;
 
-// Dragging the picture turns the head, as far from where it was as the picture was drawn.
-const drag = { begin: null, wish: null, next: 0 };
+// Dragging the image turns the head in proportion to the distance.
+const drag = { begin: null, request: null };
 at("color").addEventListener("pointerdown", (event) => {
   at("color").setPointerCapture(event.pointerId);
   drag.begin = { x: event.clientX, y: event.clientY, ...stream.head };
 });
 at("color").addEventListener("pointermove", (event) => {
   if (!drag.begin) return;
-  const turn = 1.2 / at("color").clientWidth;
-  const clamp = (angle) => Math.max(-REACH, Math.min(REACH, angle));
-  drag.wish = {
-    pan: clamp(drag.begin.pan + (event.clientX - drag.begin.x) * turn),
-    tilt: clamp(drag.begin.tilt - (event.clientY - drag.begin.y) * turn),
+  const scale = 1.2 / at("color").clientWidth; // [rad/px]
+  const clamp = (angle) => Math.max(-MAX_ANGLE, Math.min(MAX_ANGLE, angle));
+  drag.request = {
+    pan: clamp(drag.begin.pan + (event.clientX - drag.begin.x) * scale),
+    tilt: clamp(drag.begin.tilt - (event.clientY - drag.begin.y) * scale),
   };
 });
 for (const name of ["pointerup", "pointercancel"]) {
-  at("color").addEventListener(name, () => { drag.begin = drag.wish = null; });
+  at("color").addEventListener(name, () => { drag.begin = drag.request = null; });
 }
 setInterval(() => {
-  if (!drag.wish) return;
+  if (!drag.request) return;
   const payload = new Uint8Array(16);
-  new DataView(payload.buffer).setFloat64(0, drag.wish.pan);
-  new DataView(payload.buffer).setFloat64(8, drag.wish.tilt);
+  new DataView(payload.buffer).setFloat64(0, drag.request.pan);
+  new DataView(payload.buffer).setFloat64(8, drag.request.tilt);
   send(TYPE.LOOK, payload, { measured: now() });
 }, LOOK_PERIOD);
 
@@ -233,7 +233,7 @@ at("depth").addEventListener("pointermove", (event) => {
   const column = Math.floor(((event.clientX - box.left) / box.width) * stream.width);
   const row = Math.floor(((event.clientY - box.top) / box.height) * (stream.depth.length / stream.width));
   const distance = stream.depth[row * stream.width + column];
-  at("probe").textContent = distance ? `${(distance / 1000).toFixed(3)} m` : "nothing measured";
+  at("probe").textContent = distance ? `${(distance / 1000).toFixed(3)} m` : "not measured";
 });
 
 at("login").addEventListener("submit", (event) => {
