@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Robots: found in the models folders, described by values that everything else builds on.
+"""Robots: found in the models folders and described by plain values.
 
     robot = load_robot("rby1")
     robot.chains["right_arm"].joints
 
-A folder with an MJCF file is a robot; `robot.yaml` beside it states what the model cannot say,
-and what it leaves out is inferred.
+A folder with an MJCF file is a robot. A `robot.yaml` beside it states what the model lacks; the
+rest is inferred.
 """
 
 from teleop_system.robots.description import (

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts a `RobotDescription` together from `robot.yaml`, the MJCF, the URDF and inference."""
+"""Assembles a `RobotDescription` from `robot.yaml`, the MJCF, the URDF and inference."""
 
 import fnmatch
 import math
@@ -30,24 +30,24 @@ from teleop_system.robots.model_files import find_mjcf, find_urdf
 from teleop_system.robots.robot_file import RobotFile, Section, read_robot_file
 from teleop_system.robots.urdf import UrdfModel, read_urdf
 
-# Where nobody states a limit, the joint moves no faster than a person would shy away from.
+# Cautious defaults for limits that neither model nor `robot.yaml` states.
 _ASSUMED = {
     "hinge": {"velocity": 1.0, "acceleration": 5.0, "jerk": 50.0},  # [rad/s], per s, per s^2
     "slide": {"velocity": 0.1, "acceleration": 0.5, "jerk": 5.0},  # [m/s], per s, per s^2
 }
-_MOVES = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide"}
+_KINDS = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide"}
 
 
 def describe_robot(folder: Path, name: str, variant: str | None = None) -> RobotDescription:
     """Return the description of the robot in a folder.
 
     Args:
-        folder: Folder with the model files and, where there is one, the `robot.yaml`.
-        name: Name the robot is to have.
-        variant: Which of the robots of the folder, where `robot.yaml` lists several.
+        folder: Folder with the model files and an optional `robot.yaml`.
+        name: Name of the robot.
+        variant: Variant of the robot, if `robot.yaml` lists several.
 
     Raises:
-        ModelError: A file is missing or broken, or the files contradict each other.
+        ModelError: A file is missing or invalid, or the files contradict each other.
         MissingExtraError: MuJoCo is not installed.
     """
     file = read_robot_file(folder, variant)
@@ -62,20 +62,20 @@ def describe_robot(folder: Path, name: str, variant: str | None = None) -> Robot
 
 
 def check_joints_match(model: MjcfModel, urdf: UrdfModel) -> None:
-    """Check that a URDF has the driven joints of an MJCF file, and no others.
+    """Check that a URDF has exactly the driven joints of an MJCF file.
 
     Raises:
-        ModelError: A joint is missing on either side, or moves in another way.
+        ModelError: A joint is missing in one file, or its type differs.
     """
-    have = {joint.name: joint.kind for joint in model.joints}
+    kinds = {joint.name: joint.kind for joint in model.joints}
     for name in urdf.moving_joints:
-        moves = _MOVES[urdf.joints[name].kind]
-        if name not in have:
-            hint = suggestion(name, (joint for joint in have if joint))
+        kind = _KINDS[urdf.joints[name].kind]
+        if name not in kinds:
+            hint = suggestion(name, (joint for joint in kinds if joint))
             raise ModelError(f"joint {name!r} is not in {model.path.name}{hint}", urdf.path)
-        if have[name] != moves:
+        if kinds[name] != kind:
             raise ModelError(
-                f"joint {name!r} is {urdf.joints[name].kind}, but a {have[name]} "
+                f"joint {name!r} is {urdf.joints[name].kind}, but a {kinds[name]} "
                 f"in {model.path.name}",
                 urdf.path,
             )
@@ -104,7 +104,7 @@ class _Assembly:
         named = controlled_joints(chains.values(), hands.values(), head, base)
         driven = [joint for joint in self.model.driven if joint]
         joints = self._limits(tuple(dict.fromkeys((*driven, *named))))
-        self._known(self.file.collision_pairs)
+        self._check_bodies(self.file.collision_pairs)
         return RobotDescription(
             name,
             folder,
@@ -128,18 +128,18 @@ class _Assembly:
     def _error(self, message: str) -> ModelError:
         return ModelError(message, self.file.path)
 
-    def _joint(self, name: str, place: str) -> str:
-        """Check that the MJCF has a joint that `robot.yaml` names."""
+    def _joint(self, name: str, key: str) -> str:
+        """Check that a joint of `robot.yaml` is in the MJCF, and return its name."""
         joint = self.model.joint(name)
         if joint is None or joint.kind not in _ASSUMED:
-            have = (joint.name for joint in self.model.joints if joint.kind in _ASSUMED)
+            names = (joint.name for joint in self.model.joints if joint.kind in _ASSUMED)
             raise self._error(
-                f"{place} names joint {name!r}, which is not in {self.model.path.name}"
-                f"{suggestion(name, (joint for joint in have if joint))}"
+                f"{key} names joint {name!r}, which is not in {self.model.path.name}"
+                f"{suggestion(name, (joint for joint in names if joint))}"
             )
         return name
 
-    def _known(self, pairs: Iterable[tuple[str, str]]) -> None:
+    def _check_bodies(self, pairs: Iterable[tuple[str, str]]) -> None:
         names = self.model.body_names()
         for body in (body for pair in pairs for body in pair):
             if body not in names:
@@ -156,29 +156,29 @@ class _Assembly:
             for name, stated in self.file.chains.items()
         }
 
-    def _chain(self, name: str, stated: Section, guess: Chain | None) -> Chain:
-        place = f"chains.{name}"
-        if "joints" not in stated and guess is None:
-            raise self._error(f"{place} needs joints; none could be inferred for it")
+    def _chain(self, name: str, stated: Section, inferred: Chain | None) -> Chain:
+        key = f"chains.{name}"
+        if "joints" not in stated and inferred is None:
+            raise self._error(f"{key} needs joints: none could be inferred")
         if "joints" in stated:
-            joints = tuple(self._joint(joint, place) for joint in stated["joints"])
+            joints = tuple(self._joint(joint, key) for joint in stated["joints"])
             tool = find_end_effector(self.model, joints[-1], self._frames())
-            guess = Chain(name, _chain_kind(name), side_of(name), joints, tool)
-        assert guess is not None
+            inferred = Chain(name, _chain_kind(name), side_of(name), joints, tool)
+        assert inferred is not None
         if "end_effector" in stated:
-            self._end_effector(stated["end_effector"], place)
-        return replace(guess, **stated)
+            self._end_effector(stated["end_effector"], key)
+        return replace(inferred, **stated)
 
-    def _end_effector(self, name: str, place: str) -> None:
+    def _end_effector(self, name: str, key: str) -> None:
         choices = [*self.model.body_names(), *self.model.sites]
         if name not in choices:
             raise self._error(
-                f"{place}.end_effector {name!r} is no body or site of "
+                f"{key}.end_effector {name!r} is not a body or site of "
                 f"{self.model.path.name}{suggestion(name, choices)}"
             )
         if self.urdf and name not in self.urdf.masses:
             raise self._error(
-                f"{place}.end_effector {name!r} is no link of "
+                f"{key}.end_effector {name!r} is not a link of "
                 f"{self.urdf.path.name}{suggestion(name, self.urdf.masses)}"
             )
 
@@ -190,31 +190,31 @@ class _Assembly:
             for name, stated in self.file.hands.items()
         }
 
-    def _hand(self, name: str, stated: Section, guess: Hand | None) -> Hand:
-        place = f"hands.{name}"
-        if "joints" not in stated and guess is None:
-            raise self._error(f"{place} needs joints; none could be inferred for it")
+    def _hand(self, name: str, stated: Section, inferred: Hand | None) -> Hand:
+        key = f"hands.{name}"
+        if "joints" not in stated and inferred is None:
+            raise self._error(f"{key} needs joints: none could be inferred")
         if "joints" in stated:
-            joints = tuple(self._joint(joint, place) for joint in stated["joints"])
+            joints = tuple(self._joint(joint, key) for joint in stated["joints"])
             nodes = [joint for joint in self.model.joints if joint.name in joints]
             nodes.sort(key=lambda joint: joints.index(joint.name))
             opened, closed = hand_positions(nodes)
             kind = "gripper" if len(joints) <= 2 else "hand"
-            guess = Hand(name, kind, side_of(name), joints, opened, closed)
-        assert guess is not None
-        hand = replace(guess, **stated)
-        for key in ("open", "closed"):
-            count = len(getattr(hand, key))
+            inferred = Hand(name, kind, side_of(name), joints, opened, closed)
+        assert inferred is not None
+        hand = replace(inferred, **stated)
+        for state in ("open", "closed"):
+            count = len(getattr(hand, state))
             if count != len(hand.joints):
                 raise self._error(
-                    f"{place}.{key} needs {len(hand.joints)} numbers, one per joint, got {count}"
+                    f"{key}.{state} needs {len(hand.joints)} numbers, one per joint, got {count}"
                 )
         return hand
 
-    def _head(self, guess: Head | None) -> Head | None:
+    def _head(self, inferred: Head | None) -> Head | None:
         stated = dict(self.file.head)
         if "head" not in self.file.stated:
-            return guess
+            return inferred
         if not stated:
             return None
         for key in ("pan", "tilt"):
@@ -226,12 +226,12 @@ class _Assembly:
                 f"head.camera {camera!r} is not in {self.model.path.name}"
                 f"{suggestion(camera, self.model.cameras)}"
             )
-        return replace(guess or Head(None, None, None), **stated)
+        return replace(inferred or Head(None, None, None), **stated)
 
-    def _base(self, guess: Base | None) -> Base | None:
+    def _base(self, inferred: Base | None) -> Base | None:
         stated: dict[str, Any] = dict(self.file.base)
         if "base" not in self.file.stated:
-            return guess
+            return inferred
         if not stated:
             return None
         if "wheel_sign" in stated:
@@ -240,11 +240,11 @@ class _Assembly:
             if key in stated:
                 self._joint(stated[key], f"base.{key}")
         try:
-            base = replace(guess or Base("differential"), **stated)
+            base = replace(inferred or Base("differential"), **stated)
         except InvalidValueError as error:
             raise self._error(f"base: {error}") from error
         if base.kind == "differential" and len(base.joints) != 2:
-            raise self._error("base needs left_wheel and right_wheel to be differential")
+            raise self._error("a differential base needs left_wheel and right_wheel")
         return base
 
     def _limits(self, names: tuple[str, ...]) -> dict[str, JointLimits]:
@@ -254,7 +254,7 @@ class _Assembly:
                 matched = fnmatch.filter(names, pattern)
                 if not matched:
                     raise self._error(
-                        f"limits[{index}] matches no driven joint with {pattern!r}"
+                        f"limits[{index}]: pattern {pattern!r} matches no driven joint"
                         f"{suggestion(pattern, names)}"
                     )
                 for name in matched:
@@ -285,7 +285,7 @@ class _Assembly:
             for joint in positions:
                 if joint not in joints:
                     raise self._error(
-                        f"poses.{pose} names joint {joint!r}, which no motor drives"
+                        f"poses.{pose} names joint {joint!r}, which has no actuator"
                         f"{suggestion(joint, joints)}"
                     )
         stated = {**self.model.keyframes, **self.file.poses}
@@ -293,7 +293,7 @@ class _Assembly:
             name: {joint: float(positions.get(joint, 0.0)) for joint in joints}
             for name, positions in stated.items()
         }
-        # Zero may lie outside the travel of a joint; a robot must have one pose it can be in.
+        # Zero may lie outside the range of a joint; every robot needs one valid pose.
         rest = {joint: min(max(0.0, li.lower), li.upper) for joint, li in joints.items()}
         return poses or {"zero": rest}
 
@@ -311,7 +311,7 @@ class _Assembly:
         if self.urdf is None and "urdf" not in self.file.stated:
             count = len(list(self.file.path.parent.glob("*.urdf")))
             if count:
-                yield f"none of {count} URDF files used; name one in robot.yaml"
+                yield f"{count} URDF files found, none used; name one in robot.yaml"
 
 
 def _chain_kind(name: str) -> str:

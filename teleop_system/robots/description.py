@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a robot is: joints and their limits, chains, hands, head, base and named poses."""
+"""Description of a robot: joints and limits, chains, hands, head, base and named poses."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ INITIAL_POSES = ("ready", "home", "a_pose", "zero")
 
 @dataclass(frozen=True, slots=True)
 class JointLimits:
-    """How far, how fast and how hard a joint may move.
+    """Position, velocity, acceleration, jerk and effort limits of a joint.
 
     Attributes:
         lower: Smallest position in [rad] or [m]; minus infinity for a wheel.
@@ -31,9 +31,9 @@ class JointLimits:
         velocity: Largest speed in [rad/s] or [m/s].
         acceleration: Largest acceleration in [rad/s^2] or [m/s^2].
         jerk: Largest declared jerk in [rad/s^3] or [m/s^3].
-        effort: Largest torque in [N m] or force in [N]; infinity where nobody states one.
-        assumed: Names of the limits that neither model nor `robot.yaml` states, and for which
-            a cautious number of ours stands in.
+        effort: Largest torque in [N m] or force in [N]; infinity if unknown.
+        assumed: Names of the limits that neither model nor `robot.yaml` states; they have
+            cautious defaults.
     """
 
     lower: float = -math.inf
@@ -54,12 +54,12 @@ class JointLimits:
 
 @dataclass(frozen=True, slots=True)
 class Actuator:
-    """One motor of the model.
+    """One actuator of the model.
 
     Attributes:
-        name: Its name in the MJCF.
-        joint: The joint it drives; for a tendon, the first joint of the tendon.
-        kind: "position", "velocity" or "effort", by what its control signal means.
+        name: Name in the MJCF.
+        joint: Driven joint; for a tendon, its first joint.
+        kind: Meaning of its control signal: "position", "velocity" or "effort".
     """
 
     name: str
@@ -75,7 +75,7 @@ class Chain:
         name: Name within the robot, such as "right_arm".
         kind: "torso", "arm", "leg" or "finger".
         side: "left", "right" or None.
-        joints: Joint names from the body outwards.
+        joints: Joint names from the body to the end effector.
         end_effector: Name of the body, link or site that follows a target.
     """
 
@@ -88,11 +88,11 @@ class Chain:
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """A gripper or a many-fingered hand.
+    """A gripper or a multi-fingered hand.
 
     Attributes:
-        name: Name within the robot, mostly its side.
-        kind: "gripper", "hand", or the name of a make that someone knows how to drive.
+        name: Name within the robot, usually its side.
+        kind: "gripper", "hand", or a product name such as "dg5f".
         side: "left", "right" or None.
         joints: Joint names in command order.
         open: Positions of the open hand in [rad] or [m], one per joint.
@@ -109,11 +109,11 @@ class Hand:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A neck that turns and nods a camera.
+    """A neck that moves a camera.
 
     Attributes:
-        pan: Joint that turns to the left, or None.
-        tilt: Joint that nods down, or None.
+        pan: Joint that rotates to the left, or None.
+        tilt: Joint that rotates down, or None.
         camera: Name of the camera it carries, or None.
     """
 
@@ -129,20 +129,20 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What carries the robot about.
+    """The mobile base.
 
     Attributes:
-        kind: "differential" for two driven wheels, "floating" for a body that only falls.
+        kind: "differential" for two driven wheels, "floating" for a free body without a drive.
         left_wheel: Joint of the left wheel, or None.
         right_wheel: Joint of the right wheel, or None.
-        wheel_radius: In [m].
+        wheel_radius: Radius of the wheels in [m].
         track: Distance between the wheels in [m].
-        axle_offset: Axle ahead of the base frame's origin in [m].
-        wheel_sign: +1 where a positive wheel speed drives forward, -1 where backward.
+        axle_offset: Distance of the axle ahead of the base frame's origin in [m].
+        wheel_sign: +1 if a positive wheel speed drives forward, -1 if backward.
         max_linear: Largest forward speed in [m/s].
-        max_angular: Largest turning rate in [rad/s].
-        max_linear_acceleration: In [m/s^2].
-        max_angular_acceleration: In [rad/s^2].
+        max_angular: Largest yaw rate in [rad/s].
+        max_linear_acceleration: Largest forward acceleration in [m/s^2].
+        max_angular_acceleration: Largest yaw acceleration in [rad/s^2].
     """
 
     kind: str
@@ -174,12 +174,12 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class RobotDescription:
-    """All that the rest of the system needs to know of one robot; mappings are read-only.
+    """Description of one robot; mappings are read-only.
 
     Attributes:
-        name: Name the robot is asked for by.
+        name: Name of the robot.
         folder: Folder of its model files.
-        description: One line for people.
+        description: One line of text.
         mjcf: MJCF file.
         urdf: URDF file, or None.
         joints: Limits of every driven joint, in the order of the model.
@@ -187,10 +187,10 @@ class RobotDescription:
         poses: Named poses; each gives a position in [rad] or [m] for every driven joint.
         hands: Hands by name.
         head: The neck, or None.
-        base: The mobile base, or None where the robot is bolted down.
+        base: The mobile base, or None for a fixed robot.
         collision_pairs: Pairs of bodies that must keep their distance.
-        actuators: Motors in the order of the model.
-        assumptions: What was inferred or assumed rather than stated, one sentence each.
+        actuators: Actuators in the order of the model.
+        assumptions: Sentences about what was inferred or assumed.
     """
 
     name: str
@@ -218,7 +218,7 @@ class RobotDescription:
         """Return a chain by name.
 
         Raises:
-            UnknownNameError: There is no such chain.
+            UnknownNameError: The chain does not exist.
         """
         return _find("chain", name, self.chains)
 
@@ -226,7 +226,7 @@ class RobotDescription:
         """Return the limits of a joint.
 
         Raises:
-            UnknownNameError: There is no such driven joint.
+            UnknownNameError: The driven joint does not exist.
         """
         return _find("joint", joint, self.joints)
 
@@ -234,7 +234,7 @@ class RobotDescription:
         """Return a named pose: a position in [rad] or [m] for every driven joint.
 
         Raises:
-            UnknownNameError: There is no such pose.
+            UnknownNameError: The pose does not exist.
         """
         return _find("pose", name, self.poses)
 
@@ -242,7 +242,7 @@ class RobotDescription:
         """Return a hand by name.
 
         Raises:
-            UnknownNameError: There is no such hand.
+            UnknownNameError: The hand does not exist.
         """
         return _find("hand", name, self.hands)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds robots: every folder of models that holds one, ours, the user's and third parties'."""
+"""Finds robots in the model folders: built-in ones, the user's own and registered ones."""
 
 import os
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ from teleop_system.robots.robot_file import read_robot_file
 from teleop_system.utils.paths import models_dirs
 
 RESERVED = frozenset({"scenes"})
-"""Folders beside the robots that are none."""
+"""Model folders that are not robots."""
 
 
 @dataclass(frozen=True, slots=True)
 class RobotSource:
-    """Where a robot can be loaded from; nothing of it has been loaded yet.
+    """The folder of a robot that is not loaded yet.
 
     Attributes:
-        name: Name to ask for it by.
+        name: Name of the robot.
         folder: Folder of its model files.
-        variant: Which of the robots of the folder, or None where it holds one.
+        variant: Variant of the robot, or None if the folder has no variants.
     """
 
     name: str
@@ -35,17 +35,18 @@ class RobotSource:
         """Return the robot's description.
 
         Raises:
-            ModelError: A file is missing or broken, or the files contradict each other.
+            ModelError: A file is missing or invalid, or the files contradict each other.
             MissingExtraError: MuJoCo is not installed.
         """
         return describe_robot(self.folder, self.name, self.variant)
 
 
 def discover_robots() -> dict[str, RobotSource]:
-    """Return every robot there is, by name; no model is compiled.
+    """Return all robots by name; no model is compiled.
 
-    A folder with variants in its `robot.yaml` holds one robot for each, named
-    `<folder>_<variant>`. Of two robots of one name the user's own wins, then ours.
+    A folder with variants in its `robot.yaml` holds one robot per variant, named
+    `<folder>_<variant>`. If two robots have the same name, the user's own comes first, then the
+    built-in one.
     """
     found: dict[str, RobotSource] = {}
     for parent in models_dirs():
@@ -60,18 +61,20 @@ def discover_robots() -> dict[str, RobotSource]:
 
 
 def find_robot(name: str) -> RobotSource:
-    """Return where a robot comes from: by name, or by the path of its folder.
+    """Return a robot by name, or by the path of its folder.
 
-    The name of a folder with variants stands for the first of them.
+    The name of a folder with variants selects the first one.
 
     Raises:
-        UnknownNameError: There is no such robot.
-        ModelError: A path was given that holds no robot.
+        UnknownNameError: The robot does not exist.
+        ModelError: The folder contains no robot.
     """
     folder = Path(name).expanduser()
     if os.sep in name or name.startswith("."):
         if not folder.is_dir() or not is_robot_folder(folder):
-            raise ModelError("holds no robot: no MJCF file (*.xml) and no robot.yaml", folder)
+            raise ModelError(
+                "no robot in this folder: no MJCF file (*.xml) and no robot.yaml", folder
+            )
         return _sources(folder.resolve(), folder.resolve().name)[0]
     robots = discover_robots()
     by_folder = [source for source in robots.values() if source.folder.name == name]
@@ -84,8 +87,8 @@ def load_robot(name: str) -> RobotDescription:
     """Return the description of a robot, by name or by the path of its folder.
 
     Raises:
-        UnknownNameError: There is no such robot.
-        ModelError: A file is missing or broken, or the files contradict each other.
+        UnknownNameError: The robot does not exist.
+        ModelError: A file is missing or invalid, or the files contradict each other.
         MissingExtraError: MuJoCo is not installed.
     """
     return find_robot(name).load()
@@ -95,7 +98,7 @@ def _sources(folder: Path, name: str) -> list[RobotSource]:
     try:
         variants = read_robot_file(folder).variants
     except ModelError:
-        variants = {}  # The robot stays in the list; loading it tells what is wrong.
+        variants = {}  # Keep the robot in the list; loading it reports the error.
     if not variants:
         return [RobotSource(name, folder)]
     return [RobotSource(f"{name}_{variant}", folder, variant) for variant in variants]

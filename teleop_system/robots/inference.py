@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guesses the parts of a robot from its MJCF alone: chains, end effectors, hands, head, base.
+"""Infers the parts of a robot from its MJCF alone: chains, end effectors, hands, head, base.
 
-The rules, in the order they apply to the tree of driven joints:
+The rules, in the order in which they apply to the tree of driven joints:
 
-1. Unlimited hinges that a velocity motor drives, or that are named so, are wheels.
-2. Joints in series form a run; where runs branch, the one before is a torso, those after limbs.
-3. A short branch with a camera, or named so, is the head.
-4. Small branches at the end of a limb, and a last slide of short travel, are its fingers.
-5. The end effector is a site or body with a name such as `tcp` after the last joint of a limb,
-   and otherwise the last body.
+1. Unlimited hinges with a velocity actuator, or with a name such as `wheel`, are wheels.
+2. Joints in series form a run. At a branching, the run before it is the torso, those after it are
+   limbs.
+3. A short branch with a camera, or with a name such as `head`, is the head.
+4. Small branches at the end of a limb, and a last slide joint of short travel, are its fingers.
+5. The end effector is a site or body after the last joint of a limb with a name such as `tcp`, or
+   else the last body.
 
-Whatever they get wrong is put right in `robot.yaml`.
+`robot.yaml` overrides every result.
 """
 
 from collections.abc import Iterable
@@ -26,28 +27,28 @@ LEG_WORDS = frozenset({"leg", "hip", "knee", "ankle", "foot", "calf", "thigh"})
 WHEEL_WORDS = frozenset({"wheel", "wheels"})
 SIDE_WORDS = {"left": frozenset({"left", "l"}), "right": frozenset({"right", "r"})}
 
-# Names of tools, the surest first.
+# Names of tools, the most specific first.
 SURE_TOOL_WORDS = ("tcp", "pinch", "grasp", "ee", "eef", "effector", "tool")
 TOOL_WORDS = (*SURE_TOOL_WORDS, "attachment", "flange", "tip", "hand")
 
 SHORT_TRAVEL = 0.15
-"""Longest travel in [m] of a slide that still counts as a finger."""
+"""Longest travel in [m] of a slide joint that counts as a finger."""
 SMALL_BRANCH = 0.25
-"""Longest stretched length in [m] of a branch that still counts as a finger."""
+"""Longest stretched length in [m] of a branch that counts as a finger."""
 HEAD_JOINTS = 3
-"""Most joints that a neck has."""
+"""Largest number of joints of a neck."""
 
 
 @dataclass(slots=True)
 class InferredParts:
-    """What the rules made of a model.
+    """Inferred parts of a model.
 
     Attributes:
         chains: Chains by name.
         hands: Hands by name.
         head: The neck, or None.
         base: The mobile base, or None.
-        notes: What could not be told, as the part ("hands") and one sentence.
+        notes: Uncertain results, as the part ("hands") and one sentence.
     """
 
     chains: dict[str, Chain] = field(default_factory=dict)
@@ -58,11 +59,11 @@ class InferredParts:
 
 
 def infer_parts(model: MjcfModel, frames: frozenset[str] | None = None) -> InferredParts:
-    """Return the parts of a robot as the rules above see them.
+    """Return the parts of a robot by the rules above.
 
     Args:
         model: The compiled model.
-        frames: Names that an end effector may have, such as the links of a URDF; None for any.
+        frames: Allowed names of end effectors, such as the links of a URDF; None for any.
     """
     wheels = find_wheels(model)
     driven = [joint for joint in model.driven if joint and joint not in wheels]
@@ -84,9 +85,9 @@ def find_wheels(model: MjcfModel) -> tuple[str, ...]:
 def find_end_effector(
     model: MjcfModel, last_joint: str, frames: frozenset[str] | None = None
 ) -> str:
-    """Return the tool after a joint: a site or body named like one, or else the joint's body.
+    """Return the tool after a joint: a site or body with a tool's name, or else the joint's body.
 
-    Bodies beyond the next driven joint, such as fingers, are not considered.
+    Bodies after the next driven joint, such as fingers, are not considered.
     """
     joint = next(joint for joint in model.joints if joint.name == last_joint)
     moved = {other.body for other in model.joints if other.name != last_joint}
@@ -109,16 +110,16 @@ def find_end_effector(
 
 
 def side_of(name: str) -> str | None:
-    """Return "left" or "right" where a name says so, else None."""
+    """Return "left" or "right" if a name contains it, else None."""
     sides = [side for side, marks in SIDE_WORDS.items() if words(name) & marks]
     return sides[0] if len(sides) == 1 else None
 
 
 def hand_positions(joints: Iterable[MjcfJoint]) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return the guessed positions of an open and of a closed hand.
+    """Return the assumed joint positions of an open and of a closed hand.
 
-    A slide is taken to be closed at the end of its travel nearest to zero, a hinge to be open
-    there: so parallel grippers and curling fingers are mostly built.
+    Of the two ends of its range, a slide joint is closed and a hinge is open at the one closer to
+    zero, as in most parallel grippers and finger hands.
     """
     opened, closed = [], []
     for joint in joints:
@@ -126,14 +127,14 @@ def hand_positions(joints: Iterable[MjcfJoint]) -> tuple[tuple[float, ...], tupl
         if joint.upper == float("inf"):
             near = far = 0.0
         if joint.lower < 0.0 < joint.upper and joint.kind == "hinge":
-            near = 0.0  # Fingers that also bend backwards are open when straight.
+            near = 0.0  # A finger that also bends backwards is open when straight.
         opened.append(near if joint.kind == "hinge" else far)
         closed.append(far if joint.kind == "hinge" else near)
     return tuple(opened), tuple(closed)
 
 
 class _Inference:
-    """One application of the rules to one model."""
+    """Applies the rules to one model."""
 
     def __init__(self, model: MjcfModel, tree: JointTree, frames: frozenset[str] | None) -> None:
         self._model = model
@@ -155,7 +156,7 @@ class _Inference:
         return self._parts
 
     def _visit(self, joint: str) -> None:
-        # A robot of one short run with a camera is an arm, not a head without a body.
+        # A single short run with a camera is an arm, not a head.
         if self._is_head(joint) and self._tree.roots() != (joint,):
             self._parts.head = self._head(joint)
             return
@@ -192,7 +193,7 @@ class _Inference:
         return named or self._tree.reach(joint) < SMALL_BRANCH
 
     def _split_fingers(self, run: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Cut a gripper that hangs in series with the wrist off its arm."""
+        """Split a gripper in series with the wrist from its arm."""
         count = len(run)
         while count > 1 and self._is_last_finger(run[:count]):
             count -= 1
@@ -221,7 +222,7 @@ class _Inference:
         self._fingers.append((None, tuple(j for root in roots for j in self._tree.below(root))))
 
     def _name_limbs(self) -> None:
-        """Give every limb a side, where it has one, and a name of its own, then its hand."""
+        """Give every limb its side and a unique name, and add its hand."""
         arms = [limb for limb in self._limbs if limb.kind == "arm"]
         if len(arms) == 2 and all(arm.side is None for arm in arms):
             left, right = sorted(arms, key=self._sideways, reverse=True)
@@ -232,7 +233,7 @@ class _Inference:
             side = sides.get(limb, limb.side)
             stem = f"{side}_{limb.kind}" if side else limb.kind
             alike = sum(1 for other in self._limbs if (other.kind, other.side) == _key(limb))
-            name = stem if alike == 1 or limb in sides else _number(stem, self._parts.chains)
+            name = stem if alike == 1 or limb in sides else _unique_name(stem, self._parts.chains)
             chain = replace(limb, name=name, side=side)
             self._parts.chains[name] = chain
             for owner, joints in self._fingers:
@@ -249,11 +250,12 @@ class _Inference:
         kind = "gripper" if slides or len(joints) <= 2 else "hand"
         name = side or kind
         if name in self._parts.hands:
-            name = _number(name, self._parts.hands)
+            name = _unique_name(name, self._parts.hands)
         if kind == "hand":
-            guess = f"which way the fingers of hand {name!r} close is a guess"
-            fix = "give open and closed in robot.yaml"
-            self._parts.notes.append(("hands", f"{guess}; {fix}"))
+            note = (
+                f"open and closed positions of hand {name!r} are assumed; set them in robot.yaml"
+            )
+            self._parts.notes.append(("hands", note))
         opened, closed = hand_positions(nodes)
         self._parts.hands[name] = Hand(name, kind, side, joints, opened, closed)
 
@@ -279,7 +281,7 @@ class _Inference:
         if len(wheels) == 2:
             return self._differential(wheels)
         if wheels:
-            found = f"{len(wheels)} wheels ({', '.join(wheels)}) are no differential drive"
+            found = f"{len(wheels)} wheels ({', '.join(wheels)}) are not a differential drive"
             self._parts.notes.append(("base", f"{found}; describe the base in robot.yaml"))
         return Base("floating") if floating else None
 
@@ -315,6 +317,6 @@ def _key(limb: Chain) -> tuple[str, str | None]:
     return limb.kind, limb.side
 
 
-def _number(stem: str, taken: Iterable[str]) -> str:
+def _unique_name(stem: str, taken: Iterable[str]) -> str:
     used = set(taken)
     return next(name for index in range(1, 1000) if (name := f"{stem}_{index}") not in used)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driven joints of a model as a tree: which joint moves which."""
+"""The driven joints of a model as a kinematic tree."""
 
 import math
 import re
@@ -16,12 +16,12 @@ def words(name: str) -> frozenset[str]:
 
 
 class JointTree:
-    """Driven hinges and slides of a model, each hung from the nearest one before it."""
+    """Driven hinge and slide joints of a model, each below the closest driven joint before it."""
 
     def __init__(self, model: MjcfModel, joints: Iterable[str]) -> None:
         self._model = model
-        wanted = set(joints)
-        nodes = [joint for joint in model.joints if joint.name in wanted]
+        names = set(joints)
+        nodes = [joint for joint in model.joints if joint.name in names]
         self._joints = {joint.name: joint for joint in nodes}
         self._parents = {joint.name: self._parent(joint, nodes) for joint in nodes}
 
@@ -29,22 +29,22 @@ class JointTree:
         return self._joints[joint]
 
     def roots(self) -> tuple[str, ...]:
-        """Return the joints that hang from no other."""
+        """Return the joints without a parent joint."""
         return tuple(name for name, parent in self._parents.items() if parent is None)
 
     def children(self, joint: str) -> tuple[str, ...]:
-        """Return the joints that hang directly from one."""
+        """Return the child joints of a joint."""
         return tuple(name for name, parent in self._parents.items() if parent == joint)
 
     def run(self, joint: str) -> tuple[str, ...]:
-        """Return the joints in series from one outwards, up to a branching or the end."""
+        """Return a joint and those in series after it, up to a branching or the end."""
         run = [joint]
         while len(following := self.children(run[-1])) == 1:
             run.append(following[0])
         return tuple(run)
 
     def below(self, joint: str) -> tuple[str, ...]:
-        """Return a joint and all that hang from it, in the order of the model."""
+        """Return a joint and all its descendants, in the order of the model."""
         inside = {joint}
         for name, parent in self._parents.items():
             if parent in inside:
@@ -52,13 +52,13 @@ class JointTree:
         return tuple(name for name in self._parents if name in inside)
 
     def names_along(self, joints: Iterable[str]) -> Iterator[frozenset[str]]:
-        """Yield the words in the names of joints, each with those of the body it moves."""
+        """Yield, for each joint, the words in its name and in the name of its body."""
         for joint in joints:
             body = self._model.bodies[self._joints[joint].body].name
             yield words(joint) | words(body)
 
     def reach(self, joint: str) -> float:
-        """Return the stretched length in [m] of what hangs from a joint, shapes included."""
+        """Return the stretched length in [m] of everything after a joint, including shapes."""
         model = self._model
         root = self._joints[joint].body
         lengths = {root: 0.0}
@@ -69,7 +69,7 @@ class JointTree:
         return max(length + model.bodies[index].extent for index, length in lengths.items())
 
     def _parent(self, joint: MjcfJoint, nodes: list[MjcfJoint]) -> str | None:
-        """Return the nearest joint before one, on its own body or on one it hangs from."""
+        """Return the closest joint before a joint, on the same body or on one of its ancestors."""
         for body in self._model.ancestors(joint.body):
             before = [
                 node.name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles an MJCF file and lists what it holds, so that nobody else needs to ask MuJoCo."""
+"""Compiles an MJCF file and lists its contents as plain values."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,14 +18,14 @@ JOINT_KINDS = ("free", "ball", "slide", "hinge")  # In the order of MuJoCo's mjt
 
 @dataclass(frozen=True, slots=True)
 class MjcfBody:
-    """One body, seen in the pose the file is written in.
+    """One body in the reference pose of the file.
 
     Attributes:
-        name: Its name; empty where the file gives none.
+        name: Name; empty for an unnamed one.
         parent: Index of its parent; the world is body 0.
         position: Origin in the world in [m].
-        extent: Distance in [m] from the origin to the far side of its farthest shape.
-        radius: Radius of its largest round shape in [m], zero without one.
+        extent: Largest distance in [m] from the origin to a point of its shapes.
+        radius: Radius of its largest round shape in [m]; 0 without one.
     """
 
     name: str
@@ -37,17 +37,17 @@ class MjcfBody:
 
 @dataclass(frozen=True, slots=True)
 class MjcfJoint:
-    """One joint, seen in the pose the file is written in.
+    """One joint in the reference pose of the file.
 
     Attributes:
-        name: Its name; empty where the file gives none.
+        name: Name; empty for an unnamed one.
         kind: "hinge", "slide", "ball" or "free".
-        body: Index of the body it moves.
+        body: Index of the moved body.
         axis: Axis in the world.
-        lower: Smallest position in [rad] or [m]; minus infinity where it is not limited.
-        upper: Largest position in [rad] or [m]; infinity where it is not limited.
-        velocity: Largest speed a velocity motor can be asked for, in [rad/s], or None.
-        effort: Largest torque or force of its motors, in [N m] or [N], or None.
+        lower: Smallest position in [rad] or [m]; minus infinity without a limit.
+        upper: Largest position in [rad] or [m]; infinity without a limit.
+        velocity: Largest speed of a velocity actuator in [rad/s] or [m/s], or None.
+        effort: Largest torque in [N m] or force in [N] of its actuators, or None.
     """
 
     name: str
@@ -68,12 +68,12 @@ class MjcfModel:
         path: The file.
         bodies: Bodies in the order of the file, the world first.
         joints: Joints in the order of the file.
-        actuators: Motors that drive a hinge or slide joint, in the order of the file.
-        driven: Names of the joints that a motor drives, directly or through a tendon.
+        actuators: Actuators of hinge and slide joints, in the order of the file.
+        driven: Names of the joints with an actuator, direct or through a tendon.
         sites: Body of every named site.
         cameras: Body of every named camera.
         keyframes: Joint positions of every keyframe, by name.
-        mass: Mass of everything in [kg].
+        mass: Total mass in [kg].
     """
 
     path: Path
@@ -91,19 +91,19 @@ class MjcfModel:
         return next((joint for joint in self.joints if joint.name == name), None)
 
     def body_names(self) -> tuple[str, ...]:
-        """Return the names of all named bodies but the world."""
+        """Return the names of all named bodies except the world."""
         return tuple(body.name for body in self.bodies[1:] if body.name)
 
     def ancestors(self, body: int) -> Iterator[int]:
-        """Yield a body and all it hangs from, the world last."""
+        """Yield a body and its ancestors, the world last."""
         while body != 0:
             yield body
             body = self.bodies[body].parent
         yield 0
 
     def subtree(self, body: int) -> tuple[int, ...]:
-        """Return a body and all that hangs from it."""
-        # A parent always stands before its children in the file's order.
+        """Return a body and its descendants."""
+        # In the order of the file a parent precedes its children.
         inside = {body}
         for index in range(body + 1, len(self.bodies)):
             if self.bodies[index].parent in inside:
@@ -123,12 +123,12 @@ def compile_mjcf(path: Path) -> "mujoco.MjModel":
     if mujoco is None:
         raise MissingExtraError("mujoco", "sim")
     if not path.is_file():
-        raise ModelError("there is no such file", path)
+        raise ModelError("no such file", path)
     try:
         return mujoco.MjModel.from_xml_path(str(path))
     except ValueError as error:
         reason = " ".join(str(error).split())
-        raise ModelError(f"MuJoCo cannot load it: {reason}", path) from error
+        raise ModelError(f"MuJoCo cannot load the file: {reason}", path) from error
 
 
 def read_mjcf(path: Path) -> MjcfModel:
@@ -169,7 +169,7 @@ def read_mjcf(path: Path) -> MjcfModel:
 
 
 def _drives(model: "mujoco.MjModel") -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield every motor with the hinge and slide joints it drives."""
+    """Yield each actuator with its hinge and slide joints."""
     from teleop_system.robots.mujoco_library import mujoco
 
     direct = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
@@ -193,7 +193,7 @@ def _drives(model: "mujoco.MjModel") -> Iterator[tuple[int, tuple[int, ...]]]:
 
 
 def _kind(model: "mujoco.MjModel", actuator: int) -> str:
-    """Tell from the gains what the control signal of a motor means."""
+    """Return the meaning of an actuator's control signal, derived from its gains."""
     from teleop_system.robots.mujoco_library import mujoco
 
     if model.actuator_biastype[actuator] != int(mujoco.mjtBias.mjBIAS_AFFINE):
@@ -232,7 +232,7 @@ def _joint(
     drives: Iterable[tuple[int, tuple[int, ...]]],
 ) -> MjcfJoint:
     limited = bool(model.jnt_limited[index])
-    motors = [motor for motor, joints in drives if joints[0] == index]
+    actuators = [actuator for actuator, joints in drives if joints[0] == index]
     return MjcfJoint(
         model.joint(index).name,
         JOINT_KINDS[model.jnt_type[index]],
@@ -240,25 +240,26 @@ def _joint(
         _triple(data.xaxis[index]),
         lower=float(model.jnt_range[index, 0]) if limited else -math.inf,
         upper=float(model.jnt_range[index, 1]) if limited else math.inf,
-        velocity=_speed(model, motors),
-        effort=_effort(model, index, motors),
+        velocity=_speed(model, actuators),
+        effort=_effort(model, index, actuators),
     )
 
 
-def _speed(model: "mujoco.MjModel", motors: Iterable[int]) -> float | None:
+def _speed(model: "mujoco.MjModel", actuators: Iterable[int]) -> float | None:
     speeds = [
-        _largest(model.actuator_ctrlrange[motor]) / abs(float(model.actuator_gear[motor, 0]))
-        for motor in motors
-        if _kind(model, motor) == "velocity" and model.actuator_ctrllimited[motor]
+        _largest(model.actuator_ctrlrange[actuator]) / abs(float(model.actuator_gear[actuator, 0]))
+        for actuator in actuators
+        if _kind(model, actuator) == "velocity" and model.actuator_ctrllimited[actuator]
     ]
     return min(speeds, default=None)
 
 
-def _effort(model: "mujoco.MjModel", joint: int, motors: Iterable[int]) -> float | None:
+def _effort(model: "mujoco.MjModel", joint: int, actuators: Iterable[int]) -> float | None:
     efforts = [
-        _largest(model.actuator_forcerange[motor]) * abs(float(model.actuator_gear[motor, 0]))
-        for motor in motors
-        if model.actuator_forcelimited[motor]
+        _largest(model.actuator_forcerange[actuator])
+        * abs(float(model.actuator_gear[actuator, 0]))
+        for actuator in actuators
+        if model.actuator_forcelimited[actuator]
     ]
     if model.jnt_actfrclimited[joint]:
         efforts.append(_largest(model.jnt_actfrcrange[joint]))

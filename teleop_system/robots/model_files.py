@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the model files of a robot's folder, without compiling any of them."""
+"""Finds the model files in a robot's folder without compiling them."""
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable
@@ -13,14 +13,14 @@ ROBOT_FILE = "robot.yaml"
 
 @dataclass(frozen=True, slots=True)
 class _Outline:
-    """What can be told of an MJCF file by looking at its XML.
+    """Summary of the XML of an MJCF file.
 
     Attributes:
         path: The file.
-        includes: Files it includes, itself left out.
-        bodies: Bodies in it and in what it includes.
-        actuators: Motors in it and in what it includes.
-        servos: How many of them are position servos.
+        includes: Included files, without itself.
+        bodies: Number of bodies, including those of included files.
+        actuators: Number of actuators, including those of included files.
+        servos: Number of position servos among them.
     """
 
     path: Path
@@ -31,7 +31,7 @@ class _Outline:
 
 
 def is_robot_folder(folder: Path) -> bool:
-    """Tell whether a folder holds a robot: an MJCF file or a `robot.yaml`."""
+    """Return whether a folder has an MJCF file or a `robot.yaml`."""
     return (folder / ROBOT_FILE).is_file() or any(mjcf_files(folder))
 
 
@@ -43,20 +43,20 @@ def mjcf_files(folder: Path) -> tuple[Path, ...]:
 def find_mjcf(folder: Path) -> Path:
     """Return the MJCF file that describes the robot itself.
 
-    Scenes, which include another file with the same motors, and fragments made to be included
-    are left aside; of the rest the one with motors and the most bodies wins, then the one named
-    like the folder, then the one with the most position servos.
+    Scenes that include another file with actuators are skipped. Of the rest, the file with
+    actuators and the most bodies is chosen; then the one named like the folder, then the one with
+    the most position servos.
 
     Raises:
-        ModelError: There is no MJCF file, or none that can be read.
+        ModelError: No MJCF file exists, or none is readable.
     """
     files = mjcf_files(folder)
     if not files:
-        raise ModelError("there is no MJCF file (*.xml) in this folder", folder)
+        raise ModelError("no MJCF file (*.xml) in this folder", folder)
     outlines = [outline for path in files if (outline := _outline(path)) is not None]
     if not outlines:
         if len(files) == 1:
-            return files[0]  # MuJoCo words the reason why it cannot be read better than we can.
+            return files[0]  # Loading it gives MuJoCo's own error message.
         names = ", ".join(path.name for path in files)
         raise ModelError(f"none of these files is a readable MJCF model: {names}", folder)
     driven = {o.path.resolve() for o in outlines if o.actuators and o.bodies}
@@ -75,7 +75,7 @@ def find_mjcf(folder: Path) -> Path:
 
 
 def find_urdf(folder: Path, mjcf: Path) -> Path | None:
-    """Return the URDF that goes with an MJCF file, or None where there is none or no telling."""
+    """Return the URDF of an MJCF file; None without one, or if several could match."""
     files = sorted(folder.glob("*.urdf"))
     if len(files) == 1:
         return files[0]
@@ -89,13 +89,13 @@ def _outline(path: Path) -> _Outline | None:
         return None
     includes: set[Path] = set()
     trees = [root, *_included(root, path.parent, includes)]
-    motors = [motor for tree in trees for group in tree.iter("actuator") for motor in group]
+    actuators = [item for tree in trees for group in tree.iter("actuator") for item in group]
     return _Outline(
         path,
         frozenset(includes - {path.resolve()}),
         bodies=sum(1 for tree in trees for _ in tree.iter("body")),
-        actuators=len(motors),
-        servos=sum(1 for motor in motors if motor.tag == "position"),
+        actuators=len(actuators),
+        servos=sum(1 for item in actuators if item.tag == "position"),
     )
 
 

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one import of MuJoCo, so that the package can be imported where it is not installed."""
+"""Optional import of MuJoCo: the package can be imported without it."""
 
 import logging
 import os
 from typing import Any
 
-# MuJoCo refuses to be imported where this names no OpenGL back end it knows. Which one draws is
-# chosen when the first picture is asked for, and a wrong name is told then, in `gl_backend`.
-_wish = os.environ.pop("MUJOCO_GL", None)
+# The import of MuJoCo fails if MUJOCO_GL names an unknown back end. `gl_backend` chooses the back
+# end at the first rendering and reports a wrong name then.
+_gl = os.environ.pop("MUJOCO_GL", None)
 try:
     import mujoco as _installed
 except ImportError:
     _installed = None
 finally:
-    if _wish is not None:
-        os.environ["MUJOCO_GL"] = _wish
+    if _gl is not None:
+        os.environ["MUJOCO_GL"] = _gl
 
 mujoco: Any = _installed
-"""MuJoCo, or None where it is not installed; `initialize()` of the simulator says so."""
+"""MuJoCo, or None if it is not installed; `initialize()` of the simulator reports that."""
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +26,6 @@ def _log_warning(message: str) -> None:
     logger.warning("MuJoCo: %s", " ".join(message.split()))
 
 
-# Left alone, MuJoCo appends its warnings to a file in the working directory.
+# By default MuJoCo appends its warnings to a file in the working directory.
 if mujoco is not None and mujoco.get_mju_user_warning() is None:
     mujoco.set_mju_user_warning(_log_warning)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads `robot.yaml`: what people state about a robot, checked key by key."""
+"""Reads and validates `robot.yaml`."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping
@@ -15,11 +15,9 @@ from teleop_system.robots.model_files import ROBOT_FILE
 
 Section = Mapping[str, Any]
 
-# The same safe loader, ten times faster where PyYAML was built with its C parser.
+# The C parser is ten times faster, but optional in PyYAML.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-CHAIN_KEYS = ("kind", "side", "joints", "end_effector")
-HAND_KEYS = ("kind", "side", "joints", "open", "closed")
 HEAD_KEYS = ("pan", "tilt", "camera")
 BASE_KEYS = tuple(entry.name for entry in dataclasses.fields(Base))
 LIMIT_KEYS = ("joints", *LIMIT_NAMES)
@@ -27,22 +25,22 @@ LIMIT_KEYS = ("joints", *LIMIT_NAMES)
 
 @dataclass(frozen=True, slots=True)
 class RobotFile:
-    """The contents of a `robot.yaml`, or of one of its variants; all keys are optional.
+    """Contents of a `robot.yaml` or of one of its variants; all keys are optional.
 
     Attributes:
         path: The file, whether it exists or not.
-        stated: Keys the file has; an empty or null section is a statement too.
-        description: One line for people.
+        stated: Keys of the file, including empty and null sections.
+        description: One line of text.
         mjcf: MJCF file, relative to the folder.
         urdf: URDF file, relative to the folder.
-        chains: Chains by name, each with some of `CHAIN_KEYS`.
-        limits: Limits by joint name patterns; a later entry wins.
+        chains: Chains by name, with kind, side, joints and end_effector.
+        limits: Limits by joint name patterns; later entries override earlier ones.
         poses: Joint positions by pose in [rad] or [m].
-        hands: Hands by name, each with some of `HAND_KEYS`.
-        head: Some of `HEAD_KEYS`.
-        base: Some of `BASE_KEYS`.
+        hands: Hands by name, with kind, side, joints, open and closed.
+        head: Values of `HEAD_KEYS`.
+        base: Values of `BASE_KEYS`.
         collision_pairs: Pairs of bodies.
-        variants: Other robots in the same folder; their keys replace those above.
+        variants: Other robots in the same folder; their keys override those above.
     """
 
     path: Path
@@ -60,18 +58,18 @@ class RobotFile:
     variants: Mapping[str, Section] = field(default_factory=dict)
 
     def is_complete(self) -> bool:
-        """Tell whether the file alone names every part, so that nothing is left to infer."""
+        """Return whether the file names every part, so that nothing must be inferred."""
         parts = {"chains", "hands", "head", "base"}
         listed = (*self.chains.values(), *self.hands.values())
         return parts <= self.stated and all("joints" in part for part in listed)
 
 
 def read_robot_file(folder: Path, variant: str | None = None) -> RobotFile:
-    """Read the `robot.yaml` of a folder; an absent file is an empty one.
+    """Read the `robot.yaml` of a folder; a missing file counts as empty.
 
     Raises:
-        ModelError: The file is not YAML, or has a key or value that it cannot have; the message
-            names the key, its place and the nearest valid key.
+        ModelError: The file is not valid YAML, or has an invalid key or value; the message names
+            the key, its section and similar valid keys.
     """
     path = folder / ROBOT_FILE
     if not path.exists():
@@ -86,7 +84,7 @@ def read_robot_file(folder: Path, variant: str | None = None) -> RobotFile:
         line = f" in line {mark.line + 1}" if mark else ""
         raise ModelError(f"is not valid YAML{line}: {error.problem}", path) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ModelError("is not a text file that YAML can hold", path) from error
+        raise ModelError("is not valid YAML text", path) from error
     sections = reader.mapping(content or {}, "", _READERS)
     variants = {
         name: reader.mapping(entry or {}, f"variants.{name}", _READERS, leave_out=("variants",))
@@ -99,7 +97,7 @@ def read_robot_file(folder: Path, variant: str | None = None) -> RobotFile:
 
 
 class _Reader:
-    """Turns YAML values into checked ones; every error names the file and the place in it."""
+    """Validates YAML values; errors name the file and the key."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -107,70 +105,70 @@ class _Reader:
     def mapping(
         self,
         value: Any,
-        place: str,
+        key: str,
         keys: Iterable[str] | None = None,
         leave_out: Iterable[str] = (),
     ) -> dict[str, Any]:
         """Check that a value is a mapping with known keys."""
         if not isinstance(value, dict):
-            raise self.error(place or "the file", "a mapping of keys to values", value)
-        where = f" in {place}" if place else ""
-        choices = None if keys is None else [key for key in keys if key not in leave_out]
-        for key in value:
-            if not isinstance(key, str):
-                raise ModelError(f"key {key!r}{where} must be a word; quote it", self._path)
-            if choices is not None and key not in choices:
-                hint = suggestion(key, choices)
-                raise ModelError(f"unknown key {key!r}{where}{hint}", self._path)
+            raise self.error(key or "the file", "a mapping of keys to values", value)
+        where = f" in {key}" if key else ""
+        choices = None if keys is None else [name for name in keys if name not in leave_out]
+        for name in value:
+            if not isinstance(name, str):
+                raise ModelError(f"key {name!r}{where} must be text; quote it", self._path)
+            if choices is not None and name not in choices:
+                hint = suggestion(name, choices)
+                raise ModelError(f"unknown key {name!r}{where}{hint}", self._path)
         return value
 
-    def error(self, place: str, expected: str, value: Any) -> ModelError:
-        """Return an error that says what was expected where."""
-        return ModelError(f"{place} needs {expected}, got {value!r}", self._path)
+    def error(self, key: str, expected: str, value: Any) -> ModelError:
+        """Return an error with the key, the expected kind of value and the actual one."""
+        return ModelError(f"{key} needs {expected}, got {value!r}", self._path)
 
-    def text(self, value: Any, place: str) -> str:
-        """Check a word or a line of text."""
+    def text(self, value: Any, key: str) -> str:
+        """Check a line of text."""
         if not isinstance(value, str) or not value:
-            raise self.error(place, "text", value)
+            raise self.error(key, "text", value)
         return value
 
-    def optional_text(self, value: Any, place: str) -> str | None:
-        """Check a word; null says that there is none."""
-        return None if value is None else self.text(value, place)
+    def optional_text(self, value: Any, key: str) -> str | None:
+        """Check a line of text or null."""
+        return None if value is None else self.text(value, key)
 
     def choice(self, choices: tuple[str, ...]) -> Callable[[Any, str], str]:
-        """Return a check for one of a few words."""
+        """Return a check for one of several words."""
 
-        def check(value: Any, place: str) -> str:
+        def check(value: Any, key: str) -> str:
             if value not in choices:
                 hint = suggestion(str(value), choices)
-                raise ModelError(f"{place} cannot be {value!r}{hint}", self._path)
+                raise ModelError(f"invalid {key} {value!r}{hint}", self._path)
             return str(value)
 
         return check
 
-    def number(self, value: Any, place: str) -> float:
+    def number(self, value: Any, key: str) -> float:
         """Check a number."""
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value:
-            raise self.error(place, "a number", value)
+            raise self.error(key, "a number", value)
         return float(value)
 
-    def words(self, value: Any, place: str) -> tuple[str, ...]:
-        """Check a list of different words."""
+    def words(self, value: Any, key: str) -> tuple[str, ...]:
+        """Check a list of unique names."""
         if not isinstance(value, list) or not value:
-            raise self.error(place, "a list of names", value)
-        names = tuple(self.text(item, place) for item in value)
+            raise self.error(key, "a list of names", value)
+        names = tuple(self.text(item, key) for item in value)
         if len(set(names)) != len(names):
-            raise self.error(place, "names that differ from each other", value)
+            raise self.error(key, "unique names", value)
         return names
 
-    def numbers(self, value: Any, place: str) -> tuple[float, ...]:
+    def numbers(self, value: Any, key: str) -> tuple[float, ...]:
         """Check a list of numbers."""
         if not isinstance(value, list):
-            raise self.error(place, "a list of numbers", value)
-        return tuple(self.number(item, place) for item in value)
+            raise self.error(key, "a list of numbers", value)
+        return tuple(self.number(item, key) for item in value)
 
-    def chains(self, value: Any, place: str) -> dict[str, Section]:
+    def chains(self, value: Any, key: str) -> dict[str, Section]:
         """Check the chains."""
         checks = {
             "kind": self.choice(CHAIN_KINDS),
@@ -178,9 +176,9 @@ class _Reader:
             "joints": self.words,
             "end_effector": self.text,
         }
-        return self._parts(value, place, checks)
+        return self._parts(value, key, checks)
 
-    def hands(self, value: Any, place: str) -> dict[str, Section]:
+    def hands(self, value: Any, key: str) -> dict[str, Section]:
         """Check the hands."""
         checks = {
             "kind": self.text,
@@ -189,37 +187,37 @@ class _Reader:
             "open": self.numbers,
             "closed": self.numbers,
         }
-        return self._parts(value, place, checks)
+        return self._parts(value, key, checks)
 
-    def head(self, value: Any, place: str) -> Section:
+    def head(self, value: Any, key: str) -> Section:
         """Check the neck."""
-        return self._part(value, place, dict.fromkeys(HEAD_KEYS, self.optional_text))
+        return self._part(value, key, dict.fromkeys(HEAD_KEYS, self.optional_text))
 
-    def base(self, value: Any, place: str) -> Section:
+    def base(self, value: Any, key: str) -> Section:
         """Check the mobile base."""
         checks: dict[str, Callable[[Any, str], Any]] = dict.fromkeys(BASE_KEYS, self.number)
         checks |= {"kind": self.choice(BASE_KINDS)}
         checks |= dict.fromkeys(("left_wheel", "right_wheel"), self.text)
-        return self._part(value, place, checks)
+        return self._part(value, key, checks)
 
-    def poses(self, value: Any, place: str) -> dict[str, Mapping[str, float]]:
+    def poses(self, value: Any, key: str) -> dict[str, Mapping[str, float]]:
         """Check the named poses."""
         return {
             name: {
-                joint: self.number(position, f"{place}.{name}.{joint}")
-                for joint, position in self.mapping(pose or {}, f"{place}.{name}").items()
+                joint: self.number(position, f"{key}.{name}.{joint}")
+                for joint, position in self.mapping(pose or {}, f"{key}.{name}").items()
             }
-            for name, pose in self.mapping(value or {}, place).items()
+            for name, pose in self.mapping(value or {}, key).items()
         }
 
-    def limits(self, value: Any, place: str) -> tuple[Section, ...]:
+    def limits(self, value: Any, key: str) -> tuple[Section, ...]:
         """Check the limits by joint name pattern."""
         if not isinstance(value, list):
-            raise self.error(place, "a list of entries such as {joints: 'arm_*', jerk: 50}", value)
+            raise self.error(key, "a list of entries such as {joints: 'arm_*', jerk: 50}", value)
         checks: dict[str, Callable[[Any, str], Any]] = dict.fromkeys(LIMIT_NAMES, self.number)
         entries = []
         for index, entry in enumerate(value):
-            where = f"{place}[{index}]"
+            where = f"{key}[{index}]"
             fields = dict(self.mapping(entry, where, LIMIT_KEYS))
             patterns = fields.pop("joints", None)
             patterns = [patterns] if isinstance(patterns, str) else patterns
@@ -229,11 +227,11 @@ class _Reader:
             )
         return tuple(entries)
 
-    def collision_pairs(self, value: Any, place: str) -> tuple[tuple[str, str], ...]:
-        """Check the pairs; one body may be listed against several."""
+    def collision_pairs(self, value: Any, key: str) -> tuple[tuple[str, str], ...]:
+        """Check the pairs; an entry may pair one body with several."""
         pairs: dict[tuple[str, str], None] = {}
         for index, entry in enumerate(value or []):
-            where = f"{place}[{index}]"
+            where = f"{key}[{index}]"
             if not isinstance(entry, list) or len(entry) != 2:
                 raise self.error(where, "[body, [bodies]]", entry)
             first = self.text(entry[0], where)
@@ -244,22 +242,22 @@ class _Reader:
                 pairs[min(first, other), max(first, other)] = None
         return tuple(pairs)
 
-    def variants(self, value: Any, place: str) -> dict[str, Section]:
-        """Pass on the variants, which were checked when the file was read."""
-        del place
+    def variants(self, value: Any, key: str) -> dict[str, Section]:
+        """Return the variants, which are already checked."""
+        del key
         return dict(value)
 
     def _parts(
-        self, value: Any, place: str, checks: Mapping[str, Callable[[Any, str], Any]]
+        self, value: Any, key: str, checks: Mapping[str, Callable[[Any, str], Any]]
     ) -> dict[str, Section]:
-        parts = self.mapping(value or {}, place)
-        return {name: self._part(part, f"{place}.{name}", checks) for name, part in parts.items()}
+        parts = self.mapping(value or {}, key)
+        return {name: self._part(part, f"{key}.{name}", checks) for name, part in parts.items()}
 
     def _part(
-        self, value: Any, place: str, checks: Mapping[str, Callable[[Any, str], Any]]
+        self, value: Any, key: str, checks: Mapping[str, Callable[[Any, str], Any]]
     ) -> Section:
-        fields = self.mapping(value or {}, place, checks)
-        return {key: checks[key](item, f"{place}.{key}") for key, item in fields.items()}
+        fields = self.mapping(value or {}, key, checks)
+        return {name: checks[name](item, f"{key}.{name}") for name, item in fields.items()}
 
 
 _READERS = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One line about a robot, read from `robot.yaml` alone where that says enough."""
+"""Summary of a robot, read from `robot.yaml` alone if that is complete."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,17 +14,17 @@ from teleop_system.robots.robot_file import RobotFile, read_robot_file
 
 @dataclass(frozen=True, slots=True)
 class RobotSummary:
-    """What a list of robots shows of one.
+    """One row in a list of robots.
 
     Attributes:
-        name: Name to ask for it by.
+        name: Name of the robot.
         folder: Folder of its model files.
-        description: One line for people.
+        description: One line of text.
         dof: Number of joints that can be commanded.
         chains: Number of joints by chain.
-        hands: Kind by hand.
-        head: Whether it has a neck that moves.
-        base: Kind of its base, or None.
+        hands: Kind of each hand.
+        head: Whether it has an actuated neck.
+        base: Kind of base, or None.
         urdf: Whether it has a URDF.
         problem: Why it cannot be loaded, or None.
     """
@@ -42,9 +42,9 @@ class RobotSummary:
 
 
 def summarize_robot(source: RobotSource) -> RobotSummary:
-    """Return a summary of a robot; MuJoCo is asked only for what `robot.yaml` leaves open.
+    """Return a summary of a robot; the model is compiled only if `robot.yaml` is incomplete.
 
-    A robot that cannot be loaded has a summary too, which tells the reason.
+    The summary of a robot that cannot be loaded gives the reason.
     """
     try:
         file = read_robot_file(source.folder, source.variant)
@@ -62,7 +62,7 @@ def _from_file(source: RobotSource, file: RobotFile) -> RobotSummary:
     wheels = [file.base[key] for key in ("left_wheel", "right_wheel") if key in file.base]
     limbs = [joint for part in file.chains.values() for joint in part["joints"]]
     fingers = [joint for part in file.hands.values() for joint in part["joints"]]
-    problem = None if mjcf.is_file() else f"{mjcf}: there is no such file"
+    problem = None if mjcf.is_file() else f"{mjcf}: no such file"
     return RobotSummary(
         source.name,
         source.folder,

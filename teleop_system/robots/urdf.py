@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A small URDF reader: names, tree, limits and masses, without any robotics library."""
+"""A small URDF reader: names, tree, limits and masses, without a robotics library."""
 
 import math
 import xml.etree.ElementTree as ET
@@ -21,17 +21,17 @@ class UrdfJoint:
     """One joint of a URDF.
 
     Attributes:
-        name: Its name.
+        name: Name of the joint.
         kind: "revolute", "continuous", "prismatic", "fixed", "floating" or "planar".
-        parent: Link it hangs from.
-        child: Link it moves.
-        lower: Smallest position in [rad] or [m]; minus infinity where there is none.
-        upper: Largest position in [rad] or [m]; infinity where there is none.
+        parent: Parent link.
+        child: Child link.
+        lower: Smallest position in [rad] or [m]; minus infinity without a limit.
+        upper: Largest position in [rad] or [m]; infinity without a limit.
         velocity: Largest speed in [rad/s] or [m/s], or None.
         effort: Largest torque in [N m] or force in [N], or None.
-        mimics: Joint that this one copies, or None.
-        multiplier: Factor of the copy.
-        offset: Position of the copy in [rad] or [m] where the other is at zero.
+        mimics: Joint that this one follows, or None.
+        multiplier: Factor of the followed joint's position.
+        offset: Position in [rad] or [m] at zero of the followed joint.
         xyz: Origin in the parent link in [m].
         rpy: Roll, pitch and yaw of the origin in [rad], about fixed axes in that order.
         axis: Axis in the joint's own frame, of unit length.
@@ -55,13 +55,13 @@ class UrdfJoint:
 
 @dataclass(frozen=True, slots=True)
 class UrdfModel:
-    """What the package needs to know of a URDF.
+    """Contents of a URDF.
 
     Attributes:
         path: The file.
         name: Name of the robot in the file.
         joints: Joints by name, in the order of the file.
-        masses: Mass of every link in [kg], zero for a frame without inertia.
+        masses: Mass of every link in [kg]; 0 for a frame without inertia.
     """
 
     path: Path
@@ -81,7 +81,7 @@ class UrdfModel:
 
     @property
     def root(self) -> str:
-        """Name of the link that hangs from no other."""
+        """Name of the link without a parent."""
         children = {joint.child for joint in self.joints.values()}
         return next(link for link in self.masses if link not in children)
 
@@ -109,7 +109,7 @@ def read_urdf(path: Path) -> UrdfModel:
                 raise ModelError(f"joint {joint.name!r} names the unknown link {link!r}", path)
         joints[joint.name] = joint
     if len(masses) - len({joint.child for joint in joints.values()}) != 1:
-        raise ModelError("its links are not one tree: there must be exactly one root link", path)
+        raise ModelError("its links must form one tree with one root link", path)
     return UrdfModel(
         path, root.get("name", path.stem), MappingProxyType(joints), MappingProxyType(masses)
     )
@@ -150,7 +150,7 @@ def _axis(element: ET.Element, joint: str, path: Path) -> Triple:
     x, y, z = _triple(element.find("axis"), "xyz", path) or (1.0, 0.0, 0.0)
     length = math.hypot(x, y, z)
     if length < 1e-9:
-        raise ModelError(f"joint {joint!r} has an axis of no length", path)
+        raise ModelError(f"the axis of joint {joint!r} has length 0", path)
     return x / length, y / length, z / length
 
 

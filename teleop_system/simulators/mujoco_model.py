@@ -76,7 +76,7 @@ def _planes(spec: Any) -> list[Any]:
 
 def _parse(path: Path) -> Any:
     if not path.is_file():
-        raise ModelError("there is no such file", path)
+        raise ModelError("no such file", path)
     return _checked(path, lambda: mujoco.MjSpec.from_file(str(path)))
 
 

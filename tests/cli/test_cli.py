@@ -159,7 +159,7 @@ def test_a_mistake_is_answered_in_one_line(arguments: list[str], fragments: list
 
 def test_a_broken_model_is_answered_in_one_line(user_models: Path) -> None:
     write_robot(user_models / "broken", arm_xml="<mujoco><worldbodyy/></mujoco>")
-    assert_mistake(run("check", "broken"), "arm.xml", "MuJoCo cannot load it")
+    assert_mistake(run("check", "broken"), "arm.xml", "MuJoCo cannot load the file")
 
 
 def test_a_urdf_that_does_not_match_is_answered_in_one_line(user_models: Path) -> None:

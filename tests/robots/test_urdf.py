@@ -83,9 +83,9 @@ def test_joints_that_are_not_named_are_at_zero(tmp_path: Path) -> None:
         ('<parent link="b"/>', '<parent link="x"/>', "'slide' names the unknown link 'x'"),
         ('lower="-1"', 'lower="low"', "lower='low'> is not a number"),
         ('xyz="1 2 3"', 'xyz="1 2"', "needs 3 numbers"),
-        ('xyz="0 0 2"', 'xyz="0 0 0"', "axis of no length"),
+        ('xyz="0 0 2"', 'xyz="0 0 0"', "has length 0"),
         ('<limit upper="0.5" effort="1"/>', "", "'slide' is prismatic but has no <limit>"),
-        ('<link name="a"/>', '<link name="a"/><link name="z"/>', "exactly one root link"),
+        ('<link name="a"/>', '<link name="a"/><link name="z"/>', "one tree with one root link"),
         ('<link name="a"/>', "<link/>", "a <link> has no name"),
     ],
 )
