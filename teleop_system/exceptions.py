@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every error the package raises on purpose; anything else is a bug."""
+"""Every error that the package raises on purpose; anything else is a bug."""
 
 import difflib
 from collections.abc import Iterable
@@ -7,14 +7,14 @@ from pathlib import Path
 
 
 class TeleopError(Exception):
-    """Root of all errors whose cause is the input, the configuration or the equipment."""
+    """Base of all errors that input, configuration or hardware cause."""
 
 
 class InvalidValueError(TeleopError, ValueError):
-    """A value does not have the shape, type or range its field needs.
+    """A value has the wrong shape, type or range.
 
     Attributes:
-        not_finite: Whether it has numbers of the right shape, but some are NaN or infinite.
+        not_finite: Whether the shape is right but some numbers are NaN or infinite.
     """
 
     def __init__(self, message: str, *, not_finite: bool = False) -> None:
@@ -23,11 +23,11 @@ class InvalidValueError(TeleopError, ValueError):
 
 
 class InvalidPoseError(InvalidValueError):
-    """A pose is not six finite degrees of freedom."""
+    """A pose has the wrong shape or a value that is not finite."""
 
 
 class InvalidHandStateError(InvalidValueError):
-    """A hand state does not carry the angles or tips it should."""
+    """A hand state has wrong angles or fingertips."""
 
 
 class InvalidJointStateError(InvalidValueError):
@@ -35,14 +35,14 @@ class InvalidJointStateError(InvalidValueError):
 
 
 class ConfigError(TeleopError):
-    """A configuration file or override cannot be used as it stands."""
+    """A configuration file or an override is invalid."""
 
 
 class ModelError(TeleopError):
-    """A robot model file is missing, broken or does not say what is needed.
+    """A robot model file is missing, invalid or incomplete.
 
     Attributes:
-        path: The file or folder at fault, where there is one.
+        path: The file or folder with the error, or None.
     """
 
     def __init__(self, message: str, path: Path | str | None = None) -> None:
@@ -51,55 +51,55 @@ class ModelError(TeleopError):
 
 
 class BVHError(TeleopError):
-    """A motion file cannot be read or cannot be used as it stands.
+    """A motion file is unreadable or invalid.
 
     Attributes:
         path: The file.
-        line: The line at fault, counted from 1; None where no single line is.
+        line: The line with the error, counted from 1, or None.
     """
 
     def __init__(self, message: str, path: Path | str, line: int | None = None) -> None:
-        place = f"{path}:{line}" if line is not None else f"{path}"
-        super().__init__(f"{place}: {message}")
+        location = f"{path}:{line}" if line is not None else f"{path}"
+        super().__init__(f"{location}: {message}")
         self.path = Path(path)
         self.line = line
 
 
 class SimulationError(TeleopError):
-    """The simulator was asked for something it cannot do in its present state."""
+    """The simulator cannot do this in its current state."""
 
 
 class RenderingUnavailableError(SimulationError):
-    """No OpenGL back end works here, so cameras cannot be rendered."""
+    """No OpenGL back end works, so cameras cannot be rendered."""
 
 
 class CodecError(TeleopError):
-    """An image cannot be packed as asked, or packed data are not those of an image."""
+    """An image cannot be encoded, or data cannot be decoded as an image."""
 
 
 class ProtocolError(TeleopError):
-    """The far end of a connection sent something that is not the protocol."""
+    """The peer of a connection violated the protocol."""
 
 
 class StreamError(TeleopError):
-    """A stream cannot be opened, or is used while it is not."""
+    """A stream cannot be opened, or is used while it is closed."""
 
 
 class AuthenticationError(TeleopError):
-    """The far end of a connection could not prove that it knows the token."""
+    """The peer of a connection did not prove that it knows the token."""
 
 
 class RegistryError(TeleopError):
-    """A registered name does not lead to a usable class."""
+    """A registered name does not refer to a usable class."""
 
 
 class UnknownNameError(TeleopError, LookupError):
-    """A name was asked for that does not exist; the message lists those that do.
+    """A name does not exist; the message lists the valid names.
 
     Attributes:
-        kind: What sort of thing was asked for, such as "chain".
-        name: The name as it was given.
-        choices: The names that would have been valid.
+        kind: Kind of object, such as "chain".
+        name: The unknown name.
+        choices: The valid names.
     """
 
     def __init__(self, kind: str, name: str, choices: Iterable[str]) -> None:
@@ -110,19 +110,19 @@ class UnknownNameError(TeleopError, LookupError):
 
 
 class MissingSignalError(ConfigError):
-    """Controllers need signals of the operator that no device provides.
+    """Required signals of the operator have no source.
 
     Attributes:
-        missing: Controller, signal, and what would help, one entry per lack.
+        missing: Controller, signal and remedy of each missing signal.
     """
 
     def __init__(self, missing: Iterable[tuple[str, str, str]]) -> None:
         self.missing = tuple(missing)
-        lacks = "; ".join(
+        needs = "; ".join(
             f"{controller} needs {signal!r}: {remedy}"
             for controller, signal, remedy in self.missing
         )
-        super().__init__(f"signals are missing: {lacks}")
+        super().__init__(f"signals are missing: {needs}")
 
 
 class DeviceNotConnectedError(TeleopError):
@@ -134,7 +134,7 @@ class DeviceNotConnectedError(TeleopError):
 
 
 class MissingExtraError(TeleopError):
-    """An optional dependency is absent; the message says how to install it."""
+    """An optional dependency is not installed; the message says how to install it."""
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(
@@ -145,10 +145,10 @@ class MissingExtraError(TeleopError):
 
 
 def suggestion(name: str, choices: Iterable[str]) -> str:
-    """Return the tail of a message that names the nearest valid choice and lists them all."""
+    """Return the end of a message with the closest valid choice and the list of all."""
     choices = [str(choice) for choice in choices]
     if not choices:
-        return "; there are none to choose from"
+        return "; there are no valid choices"
     nearest = difflib.get_close_matches(str(name), choices, n=1, cutoff=0.6)
     hint = f"; did you mean {nearest[0]!r}?" if nearest else ";"
     return f"{hint} valid choices: {', '.join(choices)}"

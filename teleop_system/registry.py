@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One small registry for every class that a configuration file can name.
+"""Registry of all classes that a configuration file can name.
 
-Our own classes stand in `_BUILT_IN`; a third party adds one by installing a package whose
-metadata has an entry point in the group `teleop_system.<kind>`, without touching ours:
+Built-in classes are listed in `_BUILT_IN`. An installed package adds one with an entry point in
+the group `teleop_system.<kind>`:
 
     [project.entry-points."teleop_system.solver"]
     my_solver = "my_package.my_module:MySolver"
 
-Nothing is imported before it is asked for, so listing names costs nothing and needs no extra.
+A class is imported when it is used, so listing names needs no optional dependency.
 """
 
 import importlib
@@ -50,17 +50,17 @@ _BUILT_IN: dict[str, dict[str, str]] = {
 
 
 def kinds() -> tuple[str, ...]:
-    """Return the kinds of thing that can be registered."""
+    """Return the kinds of classes that can be registered."""
     return tuple(_BUILT_IN)
 
 
 def names(kind: str) -> tuple[str, ...]:
-    """Return the registered names of a kind, sorted; ours and those of installed packages."""
+    """Return the registered names of a kind, sorted: built-in ones and those of other packages."""
     return tuple(sorted(_targets(kind)))
 
 
 def find(kind: str, name: str) -> Any:
-    """Return what a name stands for: a class, or for a robot the folder of its models.
+    """Return the object registered under a name: a class, or the model folder of a robot.
 
     Raises:
         UnknownNameError: The kind or the name is not registered.
@@ -86,9 +86,9 @@ def create(kind: str, name: str, *args: Any, **kwargs: Any) -> Any:
 
 def _targets(kind: str) -> dict[str, str]:
     if kind not in _BUILT_IN:
-        raise UnknownNameError("kind of plug-in", kind, _BUILT_IN)
+        raise UnknownNameError("kind of plugin", kind, _BUILT_IN)
     installed = {
         point.name: point.value for point in metadata.entry_points(group=f"teleop_system.{kind}")
     }
-    # Ours win, so that no installed package can silently replace a part of the command path.
+    # Built-in names come first: no installed package can replace a part of the command path.
     return installed | _BUILT_IN[kind]

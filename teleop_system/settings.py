@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The settings of a whole session: the schema of the tree in `config/`."""
+"""The settings of a session: the schema of the tree in `config/`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,12 +29,12 @@ from teleop_system.utils.validators import (
 
 @dataclass(frozen=True, slots=True)
 class RobotSettings:
-    """Which robot, where, and how it stands at the start."""
+    """The robot, its surroundings and its initial pose."""
 
     name: str = "rby1"
-    """A robot of `teleop robots`, or the path of a folder with a model."""
+    """Name of a robot from `teleop robots`, or the path of a model folder."""
     initial_pose: str | None = None
-    """Named pose it starts in; null leaves the choice to the model."""
+    """Named pose at the start; null takes the initial pose of the model."""
     scene: str | None = "auto"
     """Surroundings from `models/scenes`, an MJCF file, "auto" (a floor if needed) or null."""
 
@@ -130,18 +130,18 @@ _SOLVER_OPTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class OperatorSettings:
-    """The simulated person."""
+    """The simulated operator."""
 
     motion: Literal["human", "sinusoid"] = "human"
-    """Smooth reaching movements, or one sine per hand."""
+    """Smooth reaching movements, or one sine wave per hand."""
     seed: int = 0
     """Seed of the movements."""
     duration: float | None = 30.0
-    """Length of the session in [s]; null goes on until stopped."""
+    """Duration of the session in [s]; null runs until it is stopped."""
     amplitude: float | None = None
-    """Largest displacement of a hand in [m]; null takes the motion's own."""
+    """Largest displacement of a hand in [m]; null takes the default of the motion."""
     frequency: float | None = None
-    """Reaches, or periods of the sine, per second in [Hz]; null takes the motion's own."""
+    """Reaches or sine periods per second in [Hz]; null takes the default of the motion."""
 
     def __post_init__(self) -> None:
         require_non_negative(self, "seed")
@@ -155,23 +155,23 @@ class OperatorSettings:
 
 @dataclass(frozen=True, slots=True)
 class SessionConfig(RobotSideConfig):
-    """What runs, where, and what is recorded."""
+    """What runs and what is recorded."""
 
     mode: Literal["simulation", "hardware"] = "simulation"
-    """Drive a simulated robot, or the real one."""
+    """Drive a simulated or a real robot."""
     modules: tuple[str, ...] = MODULES
-    """Controllers to run; those that the robot has no parts for are left out."""
+    """Controllers to run; those without matching parts of the robot are skipped."""
     time: Literal["auto", "simulated", "wall"] = "auto"
-    """Whose time counts: the simulation's, the wall's, or the simulation's where all devices can
-    keep to it."""
+    """Clock of the session: simulated time, wall time, or "auto": simulated time if all devices
+    support it."""
     auto_engage: bool = True
-    """Take control as soon as the robot is ready, for operators who cannot ask for it."""
+    """Engage as soon as the robot is ready, for operators without an engage button."""
     runs: Path = Path("runs")
-    """Folder in which every run gets its own."""
+    """Folder that contains one folder per run."""
     record: bool = True
-    """Whether to keep inputs, commands and states of every tick, and to write a report."""
+    """Whether to record inputs, commands and states of every tick and write a report."""
     record_minutes: float = 30.0
-    """Time of which every tick is kept; of longer runs the beginning is dropped."""
+    """Recorded time in [min]; of longer runs the beginning is dropped."""
 
     def __post_init__(self) -> None:
         RobotSideConfig.__post_init__(self)
@@ -185,10 +185,10 @@ class SessionConfig(RobotSideConfig):
 
 @dataclass(frozen=True, slots=True)
 class TeleopSettings:
-    """Everything that `config/` can say."""
+    """All settings of `config/`."""
 
     seed: int = 0
-    """One seed for all that is random, unless a section has its own."""
+    """Seed of all random numbers, unless a section has its own."""
     robot: RobotSettings = field(default_factory=RobotSettings)
     simulation: SimulationSettings = field(default_factory=SimulationSettings)
     arm: ArmTeleopConfig = field(default_factory=ArmTeleopConfig)
@@ -220,10 +220,10 @@ def load_settings(
     """Return the settings of `config/` with `group=option` and `key=value` overrides applied.
 
     Args:
-        overrides: As typed on a command line, the last one winning.
-        folder: Another tree than the one `config_dir()` finds.
+        overrides: As on a command line; later ones override earlier ones.
+        folder: Configuration tree; None takes `config_dir()`.
 
     Raises:
-        ConfigError: If the tree or an override cannot be used, with the reason and its place.
+        ConfigError: The tree or an override is invalid; the message names the key.
     """
     return compose_config(TeleopSettings, folder or config_dir(), overrides=overrides)

@@ -127,5 +127,5 @@ def test_session_without_end_is_possible() -> None:
 
 
 def test_bad_seed_is_found_where_the_sections_take_it_from() -> None:
-    with pytest.raises(ConfigError, match=r"^override 'seed=-1' \(by way of .*\.yaml:\d+\): "):
+    with pytest.raises(ConfigError, match=r"^override 'seed=-1' \(through .*\.yaml:\d+\): "):
         load_settings(["seed=-1"])

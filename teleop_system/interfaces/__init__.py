@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contract: values and abstract bases that every part of the system speaks through."""
+"""The contract: values and abstract base classes that connect all parts of the system."""
 
 from teleop_system.interfaces.buffered_camera import BufferedCamera
 from teleop_system.interfaces.camera_stream import ICameraStream, RGBDFrame

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the values of this package share: finite arrays of a known shape, read-only."""
+"""Shared checks of values: finite numbers, and finite arrays of a given shape."""
 
 import math
 from collections.abc import Sequence
@@ -21,18 +21,18 @@ def frozen_array(
     """Return a read-only float copy of `value`, checked against `shape` (None: any length).
 
     Raises:
-        InvalidValueError: As the subclass `error`, naming the field, the value and the need.
+        InvalidValueError: Of the class `error`; the message names the field and the value.
     """
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as reason:
         raise error(f"{name} needs numbers, got {value!r}") from reason
     fits = len(array.shape) == len(shape) and all(
-        want is None or want == have for want, have in zip(shape, array.shape, strict=True)
+        size is None or size == actual for size, actual in zip(shape, array.shape, strict=True)
     )
     if not fits:
-        wanted = tuple("N" if size is None else size for size in shape)
-        raise error(f"{name} needs shape {_text(wanted)}, got shape {array.shape}")
+        expected = tuple("N" if size is None else size for size in shape)
+        raise error(f"{name} needs shape {_text(expected)}, got shape {array.shape}")
     if not np.isfinite(array).all():
         raise error(f"{name} needs finite numbers, got {array.tolist()}", not_finite=True)
     array.setflags(write=False)
@@ -40,7 +40,7 @@ def frozen_array(
 
 
 def finite_number(value: float, name: str, error: type[InvalidValueError]) -> float:
-    """Return `value` as a float, or raise `error` naming it where it is not a finite number."""
+    """Return `value` as a float; raise `error` if it is not a finite number."""
     try:
         number = float(value)
     except (TypeError, ValueError) as reason:

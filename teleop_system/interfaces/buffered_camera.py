@@ -15,7 +15,7 @@ class BufferedCamera(ICameraStream):
     """Returns the newest frame that its subclass has stored with `put_frame`.
 
     Args:
-        device: Name of the camera in the error that is raised while there is no frame.
+        device: Name of the camera in the error that is raised without a frame.
     """
 
     def __init__(self, device: str) -> None:
@@ -35,7 +35,7 @@ class BufferedCamera(ICameraStream):
             self._changed.notify_all()
 
     def clear_frame(self) -> None:
-        """Forget the frame, so that nobody takes an old image for a live one."""
+        """Delete the frame, so that no caller takes an old image for a live one."""
         with self._changed:
             self._frame = None
 
@@ -43,7 +43,7 @@ class BufferedCamera(ICameraStream):
         """Return the newest frame.
 
         Raises:
-            DeviceNotConnectedError: There is none.
+            DeviceNotConnectedError: There is no frame.
         """
         frame = self._frame
         if frame is None:
@@ -65,6 +65,6 @@ class BufferedCamera(ICameraStream):
         """Return the camera matrix K of the newest frame in [px], shape (3, 3).
 
         Raises:
-            DeviceNotConnectedError: There is none.
+            DeviceNotConnectedError: There is no frame.
         """
         return self.get_rgbd().intrinsics

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the robot sees: colour and depth images with the geometry to use them."""
+"""Cameras of the robot: colour and depth images with their geometry."""
 
 import abc
 import time
@@ -17,8 +17,8 @@ class RGBDFrame:
 
     Attributes:
         rgb: Colour, shape (height, width, 3), uint8.
-        depth: Distance along the optical axis in [m], shape (height, width), float32; 0 where
-            nothing was measured.
+        depth: Distance along the optical axis in [m], shape (height, width), float32; 0 without a
+            measurement.
         intrinsics: Camera matrix K in [px], shape (3, 3).
         extrinsics: Pose of the camera's optical frame (x right, y down, z forward) in the world,
             shape (4, 4).
@@ -52,15 +52,15 @@ class RGBDFrame:
 
 
 _POLL = 0.002
-"""Pause between two looks for a new frame in [s]."""
+"""Polling interval for a new frame in [s]."""
 
 
 class ICameraStream(abc.ABC):
-    """An RGB-D camera on a pan-tilt neck: real, simulated or at the far end of a network."""
+    """An RGB-D camera on a pan-tilt neck: real, simulated or remote."""
 
     @abc.abstractmethod
     def initialize(self) -> bool:
-        """Open the camera; False, with the reason logged, where it cannot be had."""
+        """Open the camera; on failure log the reason and return False."""
 
     @abc.abstractmethod
     def get_rgbd(self) -> RGBDFrame:
@@ -71,9 +71,9 @@ class ICameraStream(abc.ABC):
         """
 
     def wait_rgbd(self, last: float, timeout: float) -> RGBDFrame | None:
-        """Wait for a frame with another stamp than `last` [s]; None after `timeout` [s].
+        """Wait for a frame whose stamp differs from `last` [s]; None after `timeout` [s].
 
-        This one looks again and again; a camera that knows when a frame comes in overrides it.
+        This default polls; a camera that is notified of new frames overrides it.
 
         Raises:
             DeviceNotConnectedError: The camera is not open.
@@ -87,7 +87,7 @@ class ICameraStream(abc.ABC):
 
     @abc.abstractmethod
     def set_orientation(self, pan: float, tilt: float) -> None:
-        """Look `pan` [rad] to the left and `tilt` [rad] down, as far as the neck goes."""
+        """Look `pan` [rad] to the left and `tilt` [rad] down, within the limits of the neck."""
 
     @abc.abstractmethod
     def get_orientation(self) -> tuple[float, float]:
@@ -99,7 +99,7 @@ class ICameraStream(abc.ABC):
 
     @abc.abstractmethod
     def is_connected(self) -> bool:
-        """Tell whether the camera is open and delivers frames."""
+        """Return whether the camera is open and delivers frames."""
 
     @abc.abstractmethod
     def shutdown(self) -> None:

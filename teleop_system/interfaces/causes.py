@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a command was changed, held or refused: the rules, and the causes they yield.
+"""Rules of the command path, and the causes that they report.
 
-Whatever stops or slows the robot says so with a `Cause`. Causes are shown to the operator, put on
-the status topic, logged (throttled) and kept in the run's artefacts, so that nobody has to guess.
+Every intervention that stops or slows the robot reports a `Cause`. Causes appear on the operator's
+panel, on the status topic, in the log (throttled) and in the artefacts of a run.
 """
 
 import enum
@@ -10,43 +10,47 @@ from dataclasses import dataclass
 
 
 class Severity(enum.IntEnum):
-    """How much of the motion a cause takes away."""
+    """Effect of a cause on the motion."""
 
     INFO = 0
-    """The command passed; something is worth knowing."""
+    """The command passed; the cause is for information."""
     LIMITED = 1
     """The command was changed to stay within a limit."""
     HOLD = 2
-    """The part does not follow; it holds, or brakes to hold."""
+    """The part does not follow; it brakes and holds."""
     STOP = 3
-    """Nothing follows until a person acts."""
+    """No part follows until a person acts."""
 
 
 class Rule(enum.Enum):
-    """Every rule of the command path: its id, the unit of its numbers, and what it means."""
+    """Every rule of the command path: id, unit and meaning."""
 
     NON_FINITE = ("non_finite", "", "a number is NaN or infinite")
     NON_UNIT = ("non_unit", "", "a quaternion is not of unit length")
     WRONG_SHAPE = ("wrong_shape", "", "a vector has the wrong length or unknown names")
-    TIME_ORDER = ("time_order", "s", "a time stamp repeats, runs backwards or lies ahead")
+    TIME_ORDER = ("time_order", "s", "a time stamp repeats, runs backwards or lies in the future")
     STALE = ("stale", "s", "no fresh sample arrived in time")
-    LOST = ("lost", "s", "the device reports that it has lost the body")
+    LOST = ("lost", "s", "the device has lost the tracked body")
     INPUT_JUMP = ("input_jump", "m", "a tracked body moved further than a person can")
-    SWAPPED = ("swapped", "m", "left and right seem to be exchanged")
+    SWAPPED = ("swapped", "m", "left and right trackers seem to be swapped")
     NOT_ENGAGED = ("not_engaged", "", "the operator has not engaged this part")
-    ENGAGE_JUMP = ("engage_jump", "rad", "the first command after engaging would jump")
+    ENGAGE_JUMP = ("engage_jump", "rad", "the first command after engaging is too far away")
     UNREACHABLE = ("unreachable", "m", "the target is out of reach; the nearest pose is held")
     UNSUPPORTED = ("unsupported", "m/s", "the robot cannot move in that direction")
-    POSITION = ("position", "rad", "a joint would leave its range")
-    VELOCITY = ("velocity", "rad/s", "a joint would move too fast")
-    ACCELERATION = ("acceleration", "rad/s^2", "a joint would accelerate too fast")
-    JERK = ("jerk", "rad/s^3", "a joint's acceleration would change too fast")
-    STOPPING_SPEED = ("stopping_speed", "rad/s", "a joint could not brake before its limit")
-    WORKSPACE = ("workspace", "m", "a hand would leave the allowed space")
+    POSITION = ("position", "rad", "a joint would exceed its position limits")
+    VELOCITY = ("velocity", "rad/s", "a joint would exceed its velocity limit")
+    ACCELERATION = ("acceleration", "rad/s^2", "a joint would exceed its acceleration limit")
+    JERK = ("jerk", "rad/s^3", "a joint would exceed its jerk limit")
+    STOPPING_SPEED = (
+        "stopping_speed",
+        "rad/s",
+        "a joint could not brake before its limit",
+    )
+    WORKSPACE = ("workspace", "m", "a hand would leave the workspace")
     SELF_COLLISION = ("self_collision", "m", "two links come too close to each other")
-    OVERRUN = ("overrun", "s", "the control loop came late")
-    RIVAL = ("rival", "", "two senders command one part; the first keeps it")
-    DEAD_CLIENT = ("dead_client", "s", "nobody commands this part any more")
+    OVERRUN = ("overrun", "s", "the control loop is late")
+    RIVAL = ("rival", "", "two senders command the same part; the first one keeps it")
+    DEAD_CLIENT = ("dead_client", "s", "no more commands arrive for this part")
     ESTOP = ("estop", "", "the emergency stop is latched")
 
     def __init__(self, id_: str, unit: str, meaning: str) -> None:
@@ -57,15 +61,15 @@ class Rule(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One intervention: what rule acted, on what, by which number, since when.
+    """One intervention of a rule.
 
     Attributes:
         rule: The rule that acted.
-        subject: The joint, link, tracker or part concerned.
-        value: What was asked for or measured, in the rule's unit.
-        limit: What would have been allowed, in the rule's unit.
-        since: Time at which the rule began to act without a break in [s].
-        severity: How much of the motion it takes away.
+        subject: The joint, link, tracker or part that it acted on.
+        value: Commanded or measured value, in the rule's unit.
+        limit: Allowed value, in the rule's unit.
+        since: Time in [s] since which the rule acts without a break.
+        severity: Effect on the motion.
     """
 
     rule: Rule

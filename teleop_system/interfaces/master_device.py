@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operator's devices deliver: tracker poses and hand joint angles."""
+"""Devices of the operator: tracker poses and hand joint angles."""
 
 import abc
 import enum
@@ -17,7 +17,7 @@ FINGER_COUNT = 5
 
 
 class TrackerRole(enum.Enum):
-    """The part of the operator's body that a tracker is worn on."""
+    """Body part on which a tracker is worn."""
 
     RIGHT_HAND = "right_hand"
     LEFT_HAND = "left_hand"
@@ -32,16 +32,15 @@ class TrackerRole(enum.Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)  # Arrays have no single truth value.
 class Pose6D:
-    """Where a tracked body is, and when it was there.
+    """Pose of a tracked body at a time.
 
-    A quaternion that is not of unit length can be stored, so that the gate can report it; numbers
-    that are not finite cannot.
+    All numbers must be finite. The quaternion need not have unit length: the gate reports that.
 
     Attributes:
         position: Translation in [m], shape (3,), read-only.
         orientation: Quaternion xyzw, shape (4,), read-only.
         timestamp: Monotonic time of measurement in [s].
-        valid: False where the device has lost the body; never act on such a pose.
+        valid: False if the device has lost the body; do not use such a pose.
     """
 
     position: NDArray[np.float64]
@@ -78,7 +77,7 @@ class Pose6D:
 
     @classmethod
     def lost(cls, timestamp: float = 0.0) -> "Pose6D":
-        """Return the invalid pose a device gives before its first sample or after its last."""
+        """Return the invalid pose of a device without a sample."""
         return cls(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), timestamp, valid=False)
 
     def translated(
@@ -94,36 +93,36 @@ class IMasterTracker(abc.ABC):
 
     @abc.abstractmethod
     def initialize(self) -> bool:
-        """Acquire the device; False, with the reason logged, where it cannot be had."""
+        """Connect to the device; on failure log the reason and return False."""
 
     @abc.abstractmethod
     def get_pose(self) -> Pose6D:
-        """Return the newest pose without blocking; `valid` is False before the first one."""
+        """Return the newest pose without blocking; it is invalid before the first sample."""
 
     @abc.abstractmethod
     def is_connected(self) -> bool:
-        """Tell whether `initialize()` succeeded and the device is still there."""
+        """Return whether `initialize()` succeeded and the device still responds."""
 
     @abc.abstractmethod
     def get_role(self) -> TrackerRole:
-        """Return the body part this tracker is worn on."""
+        """Return the body part on which the tracker is worn."""
 
     @abc.abstractmethod
     def shutdown(self) -> None:
-        """Release the device; safe to call twice, and before `initialize()`."""
+        """Disconnect; safe to call twice and before `initialize()`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HandJointState:
-    """The operator's finger angles, and the finger tips where the device knows them.
+    """Finger angles of the operator, and fingertips if the device measures them.
 
     Attributes:
         joint_angles: Angles in [rad], shape (20,): thumb, index, middle, ring, pinky, and for
             each MCP flexion, MCP abduction, PIP flexion, DIP flexion.
-        finger_tip_positions: Tips in the wrist frame in [m], shape (5, 3), or None.
+        finger_tip_positions: Fingertips in the wrist frame in [m], shape (5, 3), or None.
         timestamp: Monotonic time of measurement in [s].
         side: "left" or "right".
-        valid: False where the device has lost the hand; never act on such a state.
+        valid: False if the device has lost the hand; do not use such a state.
     """
 
     joint_angles: NDArray[np.float64]
@@ -150,15 +149,15 @@ class IHandInput(abc.ABC):
 
     @abc.abstractmethod
     def initialize(self) -> bool:
-        """Acquire the device; False, with the reason logged, where it cannot be had."""
+        """Connect to the device; on failure log the reason and return False."""
 
     @abc.abstractmethod
     def get_joint_state(self) -> HandJointState:
-        """Return the newest state without blocking; `valid` is False before the first one."""
+        """Return the newest state without blocking; it is invalid before the first sample."""
 
     @abc.abstractmethod
     def is_connected(self) -> bool:
-        """Tell whether `initialize()` succeeded and the device is still there."""
+        """Return whether `initialize()` succeeded and the device still responds."""
 
     @abc.abstractmethod
     def get_side(self) -> str:
@@ -166,17 +165,17 @@ class IHandInput(abc.ABC):
 
     @abc.abstractmethod
     def shutdown(self) -> None:
-        """Release the device; safe to call twice, and before `initialize()`."""
+        """Disconnect; safe to call twice and before `initialize()`."""
 
 
 class IReplayDevice(abc.ABC):
-    """A device that plays a recording, and should not begin before somebody follows it."""
+    """A device that plays a recording once the operator engages."""
 
     @abc.abstractmethod
     def play(self) -> None:
-        """Begin, or go on; called whenever the operator takes control."""
+        """Start or continue; called whenever the operator engages."""
 
     @property
     @abc.abstractmethod
     def is_over(self) -> bool:
-        """Whether the recording has come to its end, and nothing more will happen."""
+        """Whether the recording has ended."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A physics simulation that stands in for the robot and its surroundings."""
+"""Physics simulation of a robot and its surroundings."""
 
 import abc
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from teleop_system.interfaces.camera_stream import RGBDFrame
 
 @dataclass(frozen=True, slots=True, eq=False)  # Arrays have no single truth value.
 class SimState:
-    """A snapshot of the simulated robot; it stays as it is while the simulation goes on.
+    """A snapshot of the simulated robot; later simulation steps do not change it.
 
     Attributes:
-        joint_positions: In the order of `get_joint_names()`, [rad] or [m], shape (N,).
-        joint_velocities: In the same order, [rad/s] or [m/s], shape (N,).
-        base_position: Base link in the world in [m], shape (3,).
-        base_orientation: Base link in the world, xyzw, shape (4,).
+        joint_positions: Positions in the order of `get_joint_names()`, [rad] or [m], shape (N,).
+        joint_velocities: Velocities in the same order, [rad/s] or [m/s], shape (N,).
+        base_position: Position of the base link in the world in [m], shape (3,).
+        base_orientation: Orientation of the base link in the world, xyzw, shape (4,).
         timestamp: Simulated time in [s].
     """
 
@@ -45,32 +45,32 @@ class SimState:
 
 
 class ISimulator(abc.ABC):
-    """Physics of one robot and its surroundings, advanced by whoever owns it."""
+    """Physics of one robot and its surroundings; its owner advances the time."""
 
     @abc.abstractmethod
     def initialize(self, config: dict[str, Any]) -> bool:
-        """Load the model; False, with the reason logged, where a library is not installed.
+        """Load the model; if a library is missing, log it and return False.
 
         Raises:
-            ModelError: The model is missing or broken.
-            ConfigError: A key or value of `config` is not usable.
+            ModelError: The model is missing or invalid.
+            ConfigError: A key or value of `config` is invalid.
         """
 
     @abc.abstractmethod
     def step(self, dt: float | None = None) -> None:
-        """Advance by one physics step, or by as many as fill `dt` [s]."""
+        """Advance by one physics step, or by the number of steps in `dt` [s]."""
 
     @abc.abstractmethod
     def get_state(self) -> SimState:
-        """Return a snapshot of the present state."""
+        """Return a snapshot of the current state."""
 
     @abc.abstractmethod
     def set_joint_positions(self, positions: NDArray[np.float64]) -> None:
         """Command joint positions, shape (N,), in the order of `get_joint_names()`.
 
         Raises:
-            InvalidJointStateError: The vector has another length or is not finite; the last
-                command stays in force.
+            InvalidJointStateError: The length is wrong or a value is not finite; the last command
+                stays active.
         """
 
     @abc.abstractmethod
@@ -83,15 +83,15 @@ class ISimulator(abc.ABC):
 
     @abc.abstractmethod
     def render(self) -> NDArray[np.uint8] | None:
-        """Return a colour picture, shape (H, W, 3), or None where nothing can be rendered."""
+        """Return a colour image, shape (H, W, 3), or None without rendering."""
 
     @abc.abstractmethod
     def get_camera_rgbd(self, camera_name: str) -> RGBDFrame:
         """Return the view of a named camera.
 
         Raises:
-            UnknownNameError: There is no such camera.
-            RenderingUnavailableError: Nothing can be rendered here.
+            UnknownNameError: The camera does not exist.
+            RenderingUnavailableError: Rendering is not available.
         """
 
     @abc.abstractmethod

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the robot takes and tells: arms, hands and the mobile base."""
+"""Interfaces of the robot: arms, hands and the mobile base."""
 
 import abc
 import enum
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -16,7 +15,7 @@ from teleop_system.interfaces._checks import finite_number, frozen_array
 
 
 class ArmSide(enum.Enum):
-    """Which serial chain of the body an `ISlaveArm` drives."""
+    """The chain that an `ISlaveArm` drives."""
 
     LEFT = "left"
     RIGHT = "right"
@@ -25,13 +24,13 @@ class ArmSide(enum.Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)  # Arrays have no single truth value.
 class JointState:
-    """Measured or commanded state of a set of named joints.
+    """Measured or commanded state of named joints.
 
     Attributes:
         positions: Joint positions in [rad] or [m], shape (N,), read-only.
         velocities: Joint velocities in [rad/s] or [m/s], shape (N,), or None.
         efforts: Joint efforts in [N m] or [N], shape (N,), or None.
-        names: One name per position; empty where the order is the device's own.
+        names: One name per position; empty if the order is that of the device.
         timestamp: Monotonic time of measurement in [s].
     """
 
@@ -53,7 +52,7 @@ class JointState:
         if names and len(names) != positions.size:
             raise error(f"names needs one name per position ({positions.size}), got {names}")
         if len(set(names)) != len(names):
-            raise error(f"names must differ from each other, got {names}")
+            raise error(f"names must be unique, got {names}")
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "timestamp", finite_number(self.timestamp, "timestamp", error))
 
@@ -63,15 +62,15 @@ class ISlaveArm(abc.ABC):
 
     @abc.abstractmethod
     def initialize(self) -> bool:
-        """Connect and power the arm; False, with the reason logged, where that fails."""
+        """Connect and power the arm; on failure log the reason and return False."""
 
     @abc.abstractmethod
     def send_joint_command(self, joint_positions: NDArray[np.float64]) -> None:
         """Command joint positions [rad], shape (N,), in the order of `get_joint_state().names`.
 
         Raises:
-            InvalidJointStateError: The vector has another length or is not finite; the last
-                command stays in force.
+            InvalidJointStateError: The length is wrong or a value is not finite; the last command
+                stays active.
             DeviceNotConnectedError: The arm is not connected.
         """
 
@@ -85,15 +84,15 @@ class ISlaveArm(abc.ABC):
 
     @abc.abstractmethod
     def get_side(self) -> ArmSide:
-        """Return which chain of the body this is."""
+        """Return the chain that it drives."""
 
     @abc.abstractmethod
     def is_connected(self) -> bool:
-        """Tell whether `initialize()` succeeded and the arm still answers."""
+        """Return whether `initialize()` succeeded and the arm still responds."""
 
     @abc.abstractmethod
     def shutdown(self) -> None:
-        """Let go of the arm, which holds its pose; safe to call twice."""
+        """Disconnect from the arm, which holds its position; safe to call twice."""
 
 
 class ISlaveHand(abc.ABC):
@@ -101,15 +100,15 @@ class ISlaveHand(abc.ABC):
 
     @abc.abstractmethod
     def initialize(self) -> bool:
-        """Connect to the hand; False, with the reason logged, where that fails."""
+        """Connect to the hand; on failure log the reason and return False."""
 
     @abc.abstractmethod
     def send_joint_command(self, joint_positions: NDArray[np.float64]) -> None:
         """Command joint positions [rad] or [m], shape (N,); (20,) for a DG-5F.
 
         Raises:
-            InvalidJointStateError: The vector has another length or is not finite; the last
-                command stays in force.
+            InvalidJointStateError: The length is wrong or a value is not finite; the last command
+                stays active.
             DeviceNotConnectedError: The hand is not connected.
         """
 
@@ -127,22 +126,22 @@ class ISlaveHand(abc.ABC):
 
     @abc.abstractmethod
     def is_connected(self) -> bool:
-        """Tell whether `initialize()` succeeded and the hand still answers."""
+        """Return whether `initialize()` succeeded and the hand still responds."""
 
     @abc.abstractmethod
     def shutdown(self) -> None:
-        """Let go of the hand; safe to call twice."""
+        """Disconnect from the hand; safe to call twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class VelocityCommand:
-    """Wished velocity of a mobile base in its own frame.
+    """Commanded velocity of a mobile base in its own frame.
 
     Attributes:
         linear_x: Forward speed in [m/s].
         linear_y: Speed to the left in [m/s].
-        angular_z: Turning rate, counter-clockwise positive, in [rad/s].
-        timestamp: Monotonic time of the wish in [s].
+        angular_z: Yaw rate, counter-clockwise positive, in [rad/s].
+        timestamp: Monotonic time of the command in [s].
     """
 
     linear_x: float = 0.0
@@ -151,9 +150,6 @@ class VelocityCommand:
     timestamp: float = 0.0
 
     def __post_init__(self) -> None:
-        numbers = (self.linear_x, self.linear_y, self.angular_z, self.timestamp)
-        if set(map(type, numbers)) == {float} and all(map(math.isfinite, numbers)):
-            return  # One is made in every cycle, and setting attributes takes longer than this.
         for name in ("linear_x", "linear_y", "angular_z", "timestamp"):
             object.__setattr__(
                 self, name, finite_number(getattr(self, name), name, InvalidValueError)
@@ -165,11 +161,11 @@ class IMobileBase(abc.ABC):
 
     @abc.abstractmethod
     def initialize(self) -> bool:
-        """Connect to the base; False, with the reason logged, where that fails."""
+        """Connect to the base; on failure log the reason and return False."""
 
     @abc.abstractmethod
     def send_velocity(self, linear_x: float, linear_y: float, angular_z: float) -> None:
-        """Command a velocity [m/s, m/s, rad/s]; what the base cannot do is left out, not faked.
+        """Command a velocity [m/s, m/s, rad/s]; directions that the base cannot drive are ignored.
 
         Raises:
             InvalidValueError: A speed is not finite; the base stops.
@@ -182,15 +178,15 @@ class IMobileBase(abc.ABC):
 
     @abc.abstractmethod
     def stop(self) -> None:
-        """Brake to a standstill; safe in every state."""
+        """Brake to standstill; safe in every state."""
 
     @abc.abstractmethod
     def is_connected(self) -> bool:
-        """Tell whether `initialize()` succeeded and the base still answers."""
+        """Return whether `initialize()` succeeded and the base still responds."""
 
     @abc.abstractmethod
     def shutdown(self) -> None:
-        """Stop and let go of the base; safe to call twice."""
+        """Stop the base and disconnect; safe to call twice."""
 
 
 class IEffortFeedForward(abc.ABC):

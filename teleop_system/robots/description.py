@@ -238,14 +238,6 @@ class RobotDescription:
         """
         return _find("pose", name, self.poses)
 
-    def hand(self, name: str) -> Hand:
-        """Return a hand by name.
-
-        Raises:
-            UnknownNameError: The hand does not exist.
-        """
-        return _find("hand", name, self.hands)
-
     @property
     def dof(self) -> int:
         """Number of joints that can be commanded."""

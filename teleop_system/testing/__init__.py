@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Conformance suites: one per abstract base, for our implementations and for yours.
+"""Conformance suites for the interfaces: one per abstract base class, for any implementation.
 
-Derive a pytest class from a suite, say how to create your implementation, and every promise of
-the interface's docstrings is tested:
+Derive a pytest class from a suite and define `create`; every promise in the docstrings of the
+interface is tested:
 
     from teleop_system.testing import MasterTrackerSuite
 

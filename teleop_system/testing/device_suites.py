@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Suites for what the operator wears and sees: trackers, hand inputs and cameras."""
+"""Suites for the operator's devices: trackers, hand inputs and cameras."""
 
 import numpy as np
 import pytest
@@ -20,10 +20,10 @@ SAMPLES = 20
 
 
 class MasterTrackerSuite(LifecycleSuite[IMasterTracker]):
-    """What every `IMasterTracker` promises."""
+    """Promises of every `IMasterTracker`."""
 
     def test_role_is_known_and_does_not_change(self) -> None:
-        """The role is a property of where the tracker is worn, not of the connection."""
+        """The role depends on the body part, not on the connection."""
         tracker = self.create()
         role = tracker.get_role()
         assert isinstance(role, TrackerRole)
@@ -33,7 +33,7 @@ class MasterTrackerSuite(LifecycleSuite[IMasterTracker]):
         assert tracker.get_role() is role
 
     def test_pose_is_invalid_while_not_connected(self) -> None:
-        """Asking too early or too late gives a pose nobody may act on, not an error."""
+        """Before and after the connection the pose is invalid; that is no error."""
         tracker = self.create()
         assert tracker.get_pose().valid is False
         assert tracker.initialize() is True
@@ -41,7 +41,7 @@ class MasterTrackerSuite(LifecycleSuite[IMasterTracker]):
         assert tracker.get_pose().valid is False
 
     def test_valid_poses_have_unit_quaternions(self) -> None:
-        """An orientation that is not a rotation must not be marked valid."""
+        """A quaternion without unit length must not be marked valid."""
         with self.connected() as tracker:
             for _ in range(SAMPLES):
                 pose = tracker.get_pose()
@@ -57,16 +57,16 @@ class MasterTrackerSuite(LifecycleSuite[IMasterTracker]):
 
 
 class HandInputSuite(LifecycleSuite[IHandInput]):
-    """What every `IHandInput` promises."""
+    """Promises of every `IHandInput`."""
 
     def test_side_is_left_or_right_and_on_every_state(self) -> None:
-        """A state carries the side of the device it came from."""
+        """A state has the side of its device."""
         with self.connected() as hand:
             assert hand.get_side() in ("left", "right")
             assert hand.get_joint_state().side == hand.get_side()
 
     def test_state_is_invalid_while_not_connected(self) -> None:
-        """Asking too early or too late gives a state nobody may act on, not an error."""
+        """Before and after the connection the state is invalid; that is no error."""
         hand = self.create()
         assert hand.get_joint_state().valid is False
         assert hand.initialize() is True
@@ -74,7 +74,7 @@ class HandInputSuite(LifecycleSuite[IHandInput]):
         assert hand.get_joint_state().valid is False
 
     def test_valid_angles_are_those_of_a_hand(self) -> None:
-        """Radians, not degrees: no finger joint turns by more than half a circle."""
+        """Radians, not degrees: no finger joint rotates by more than pi."""
         with self.connected() as hand:
             for _ in range(SAMPLES):
                 state = hand.get_joint_state()
@@ -90,7 +90,7 @@ class HandInputSuite(LifecycleSuite[IHandInput]):
 
 
 class CameraStreamSuite(LifecycleSuite[ICameraStream]):
-    """What every `ICameraStream` promises."""
+    """Promises of every `ICameraStream`."""
 
     def test_frames_carry_usable_geometry(self) -> None:
         """Depth is in metres and the camera pose is a rigid transform."""
@@ -104,7 +104,7 @@ class CameraStreamSuite(LifecycleSuite[ICameraStream]):
         np.testing.assert_allclose(frame.extrinsics[3], [0, 0, 0, 1], atol=0)
 
     def test_intrinsics_are_those_of_the_frames(self) -> None:
-        """The camera matrix asked for is the one the frames come with."""
+        """`get_intrinsics()` returns the camera matrix of the frames."""
         with self.connected() as camera:
             matrix = camera.get_intrinsics()
             frame = camera.get_rgbd()
@@ -112,8 +112,8 @@ class CameraStreamSuite(LifecycleSuite[ICameraStream]):
         assert matrix[0, 0] > 0
         assert matrix[1, 1] > 0
 
-    def test_orientation_never_leaves_the_neck_s_range(self) -> None:
-        """Looking further than the neck goes ends at its limit, not in an error."""
+    def test_orientation_stays_within_the_limits_of_the_neck(self) -> None:
+        """A request beyond a limit is clamped, not refused."""
         with self.connected() as camera:
             camera.set_orientation(100.0, -100.0)
             pan, tilt = camera.get_orientation()
@@ -121,7 +121,7 @@ class CameraStreamSuite(LifecycleSuite[ICameraStream]):
         assert abs(tilt) <= np.pi
 
     def test_a_closed_camera_gives_no_frames(self) -> None:
-        """An old picture must not pass for a live one."""
+        """An old image must not be taken for a live one."""
         camera = self.create()
         with pytest.raises(DeviceNotConnectedError):
             camera.get_rgbd()

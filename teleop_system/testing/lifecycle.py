@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every connectable part promises, whatever it is: initialize, use, shut down."""
+"""Promises of every device and robot part about connecting and disconnecting."""
 
 import abc
 import contextlib
@@ -8,13 +8,13 @@ from typing import Generic, Protocol, TypeVar
 
 
 class Connectable(Protocol):
-    """The part of the interfaces that devices and robots have in common."""
+    """Common methods of devices and robot parts."""
 
     def initialize(self) -> bool:
         """Connect."""
 
     def is_connected(self) -> bool:
-        """Tell whether connected."""
+        """Return whether connected."""
 
     def shutdown(self) -> None:
         """Disconnect."""
@@ -28,20 +28,20 @@ class LifecycleSuite(abc.ABC, Generic[PartT]):
 
     @abc.abstractmethod
     def create(self) -> PartT:
-        """Return a new, not yet initialised implementation that can be initialised here."""
+        """Return a new implementation that `initialize()` can connect in the test."""
 
     @contextlib.contextmanager
     def connected(self) -> Iterator[PartT]:
         """Yield an initialised implementation and shut it down afterwards."""
         part = self.create()
-        assert part.initialize() is True, "initialize() must return True where it succeeds"
+        assert part.initialize() is True, "initialize() must return True on success"
         try:
             yield part
         finally:
             part.shutdown()
 
     def test_is_not_connected_before_initialize(self) -> None:
-        """A new object has nothing to talk to yet."""
+        """A new object is not connected."""
         assert self.create().is_connected() is False
 
     def test_is_connected_between_initialize_and_shutdown(self) -> None:
@@ -51,7 +51,7 @@ class LifecycleSuite(abc.ABC, Generic[PartT]):
         assert part.is_connected() is False
 
     def test_shutdown_is_safe_twice_and_before_initialize(self) -> None:
-        """Clean-up code can call `shutdown()` without asking first."""
+        """Clean-up code may call `shutdown()` in every state."""
         part = self.create()
         part.shutdown()
         assert part.initialize() is True
@@ -60,7 +60,7 @@ class LifecycleSuite(abc.ABC, Generic[PartT]):
         assert part.is_connected() is False
 
     def test_can_be_initialized_again_after_shutdown(self) -> None:
-        """A part that was let go can be taken up again."""
+        """A part can be connected again after `shutdown()`."""
         part = self.create()
         for _ in range(2):
             assert part.initialize() is True

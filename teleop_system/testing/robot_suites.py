@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Suites for the robot's side: arms, hands and the mobile base."""
+"""Suites for parts of a robot: arms, hands and the mobile base."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from teleop_system.testing.lifecycle import LifecycleSuite, PartT
 
 
 class _JointCommandSuite(LifecycleSuite[PartT]):
-    """What arms and hands promise alike about their joint vectors."""
+    """Promises of arms and hands about joint vectors."""
 
     def test_state_has_one_position_per_joint(self) -> None:
         """Count, positions and names agree."""
@@ -27,7 +27,7 @@ class _JointCommandSuite(LifecycleSuite[PartT]):
         assert len(state.names) == count
 
     def test_present_position_is_an_acceptable_command(self) -> None:
-        """Telling a joint to stay where it is must always be possible."""
+        """A joint can always be commanded to its measured position."""
         with self.connected() as part:
             assert isinstance(part, ISlaveArm | ISlaveHand)
             part.send_joint_command(part.get_joint_state().positions)
@@ -43,7 +43,7 @@ class _JointCommandSuite(LifecycleSuite[PartT]):
                 part.send_joint_command(command)
 
     def test_a_command_of_another_length_is_refused(self) -> None:
-        """A vector meant for another limb must not move this one."""
+        """A command for another part must not move this one."""
         with self.connected() as part:
             assert isinstance(part, ISlaveArm | ISlaveHand)
             for size in (0, part.get_joint_count() - 1, part.get_joint_count() + 1):
@@ -51,7 +51,7 @@ class _JointCommandSuite(LifecycleSuite[PartT]):
                     part.send_joint_command(np.zeros(size))
 
     def test_a_command_to_a_disconnected_part_is_refused(self) -> None:
-        """Nothing is silently dropped."""
+        """A command is never dropped silently."""
         part = self.create()
         assert isinstance(part, ISlaveArm | ISlaveHand)
         with pytest.raises(DeviceNotConnectedError):
@@ -59,7 +59,7 @@ class _JointCommandSuite(LifecycleSuite[PartT]):
 
 
 class SlaveArmSuite(_JointCommandSuite[ISlaveArm]):
-    """What every `ISlaveArm` promises."""
+    """Promises of every `ISlaveArm`."""
 
     def test_side_is_an_arm_side(self) -> None:
         """Left, right or the torso."""
@@ -67,7 +67,7 @@ class SlaveArmSuite(_JointCommandSuite[ISlaveArm]):
 
 
 class SlaveHandSuite(_JointCommandSuite[ISlaveHand]):
-    """What every `ISlaveHand` promises."""
+    """Promises of every `ISlaveHand`."""
 
     def test_side_is_left_or_right(self) -> None:
         """A hand belongs to one arm."""
@@ -75,7 +75,7 @@ class SlaveHandSuite(_JointCommandSuite[ISlaveHand]):
 
 
 class MobileBaseSuite(LifecycleSuite[IMobileBase]):
-    """What every `IMobileBase` promises."""
+    """Promises of every `IMobileBase`."""
 
     def test_odometry_is_a_pose(self) -> None:
         """A position and a unit quaternion xyzw."""
@@ -96,7 +96,7 @@ class MobileBaseSuite(LifecycleSuite[IMobileBase]):
                     base.send_velocity(*speeds)
 
     def test_stop_is_safe_in_every_state(self) -> None:
-        """The one call that must never fail."""
+        """`stop()` must never fail."""
         base = self.create()
         base.stop()
         assert base.initialize() is True
@@ -107,6 +107,6 @@ class MobileBaseSuite(LifecycleSuite[IMobileBase]):
         base.stop()
 
     def test_a_command_to_a_disconnected_base_is_refused(self) -> None:
-        """Nothing is silently dropped."""
+        """A command is never dropped silently."""
         with pytest.raises(DeviceNotConnectedError):
             self.create().send_velocity(0.0, 0.0, 0.0)

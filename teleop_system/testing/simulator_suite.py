@@ -22,7 +22,7 @@ STEPS = 50
 
 
 class SimulatorSuite(abc.ABC):
-    """What every `ISimulator` promises."""
+    """Promises of every `ISimulator`."""
 
     @abc.abstractmethod
     def create(self) -> ISimulator:
@@ -30,7 +30,7 @@ class SimulatorSuite(abc.ABC):
 
     @abc.abstractmethod
     def config(self) -> dict[str, Any]:
-        """Return a configuration that works; `mjcf_path` names the model."""
+        """Return a valid configuration; `mjcf_path` names the model."""
 
     @contextlib.contextmanager
     def running(self) -> Iterator[ISimulator]:
@@ -43,7 +43,7 @@ class SimulatorSuite(abc.ABC):
             simulator.shutdown()
 
     def test_a_missing_model_is_named(self) -> None:
-        """The message says which file was looked for."""
+        """The message names the missing file."""
         with pytest.raises(ModelError, match="no_such_model"):
             self.create().initialize(self.config() | {"mjcf_path": "no_such_model.xml"})
 
@@ -58,7 +58,7 @@ class SimulatorSuite(abc.ABC):
         assert state.joint_velocities.shape == (len(names),)
         assert abs(np.linalg.norm(state.base_orientation) - 1.0) < 1e-6
 
-    def test_time_advances_by_what_was_asked(self) -> None:
+    def test_time_advances_by_the_requested_step(self) -> None:
         """`step(dt)` fills dt with whole physics steps."""
         with self.running() as simulator:
             assert simulator.get_time() == 0.0
@@ -69,8 +69,8 @@ class SimulatorSuite(abc.ABC):
             assert simulator.get_time() == pytest.approx(11 * tick, abs=1e-9)
             assert simulator.get_state().timestamp == simulator.get_time()
 
-    def test_a_snapshot_stays_while_the_simulation_goes_on(self) -> None:
-        """Recorded states must not change under the recorder."""
+    def test_a_snapshot_does_not_change_with_the_simulation(self) -> None:
+        """Recorded states must stay constant."""
         with self.running() as simulator:
             before = simulator.get_state()
             kept = before.joint_positions.copy()
@@ -94,7 +94,7 @@ class SimulatorSuite(abc.ABC):
 
     @pytest.mark.parametrize("bad", [np.nan, np.inf])
     def test_a_command_that_is_not_finite_is_refused(self, bad: float) -> None:
-        """The last command stays in force."""
+        """The last command stays active."""
         with self.running() as simulator:
             command = simulator.get_state().joint_positions.copy()
             command[-1] = bad
@@ -104,7 +104,7 @@ class SimulatorSuite(abc.ABC):
             assert np.isfinite(simulator.get_state().joint_positions).all()
 
     def test_a_command_of_another_length_is_refused(self) -> None:
-        """Order and number of joints are never guessed."""
+        """The number of joints must match."""
         with self.running() as simulator, pytest.raises(InvalidJointStateError):
             simulator.set_joint_positions(np.zeros(len(simulator.get_joint_names()) + 1))
 
@@ -114,24 +114,24 @@ class SimulatorSuite(abc.ABC):
             simulator.set_base_velocity(np.nan, 0.0, 0.0)
 
     def test_an_unknown_camera_is_named_with_the_valid_ones(self) -> None:
-        """Or rendering is not available at all, which is said as clearly."""
+        """Without rendering, another error says so."""
         with (
             self.running() as simulator,
             pytest.raises((UnknownNameError, RenderingUnavailableError)),
         ):
             simulator.get_camera_rgbd("no_such_camera")
 
-    def test_render_gives_a_colour_picture_or_none(self) -> None:
+    def test_render_returns_a_colour_image_or_none(self) -> None:
         """Without OpenGL the simulator still runs."""
         with self.running() as simulator:
-            picture = simulator.render()
-        if picture is not None:
-            assert picture.dtype == np.uint8
-            assert picture.ndim == 3
-            assert picture.shape[2] == 3
+            image = simulator.render()
+        if image is not None:
+            assert image.dtype == np.uint8
+            assert image.ndim == 3
+            assert image.shape[2] == 3
 
     def test_shutdown_is_safe_twice(self) -> None:
-        """Clean-up code can call it without asking first."""
+        """Clean-up code may call it in every state."""
         simulator = self.create()
         simulator.shutdown()
         assert simulator.initialize(self.config()) is True

@@ -21,7 +21,7 @@ FAR_AWAY = Pose6D(np.array([50.0, -50.0, 50.0]), np.array(IDENTITY))
 
 
 class IKSolverSuite(abc.ABC):
-    """What every `IIKSolver` promises."""
+    """Promises of every `IIKSolver`."""
 
     @abc.abstractmethod
     def create(self) -> IIKSolver:
@@ -29,15 +29,15 @@ class IKSolverSuite(abc.ABC):
 
     @abc.abstractmethod
     def chain(self) -> str:
-        """Return the name of a chain the solver knows."""
+        """Return the name of a chain of the solver."""
 
     @abc.abstractmethod
     def start(self) -> NDArray[np.float64]:
-        """Return joint positions [rad] within the limits, solver order."""
+        """Return joint positions [rad] within the limits, in the order of the solver."""
 
     @abc.abstractmethod
     def limits(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return lower and upper positions [rad] and greatest speeds [rad/s], solver order."""
+        """Return lower and upper positions [rad] and velocity limits [rad/s], in its order."""
 
     def test_names_count_and_results_agree(self) -> None:
         """One joint position per name, and no name twice."""
@@ -48,13 +48,13 @@ class IKSolverSuite(abc.ABC):
         assert result.joint_positions.shape == (len(names),)
 
     def test_a_missing_model_is_named(self) -> None:
-        """The message says which file was looked for."""
+        """The message names the missing file."""
         solver = type(self.create())()
         with pytest.raises(ModelError, match="no_such_model"):
             solver.initialize("no_such_model.urdf")
 
     def test_an_unreachable_target_gives_a_feasible_step_without_success(self) -> None:
-        """No exception, no jump, no claim of success."""
+        """No exception, no jump, no success."""
         solver, joints = self.create(), self.start()
         lower, upper, speed = self.limits()
         for _ in range(100):
@@ -75,14 +75,14 @@ class IKSolverSuite(abc.ABC):
         assert one.success is False
 
     def test_no_targets_leaves_the_posture_to_the_solver_without_a_jump(self) -> None:
-        """An empty wish is not an error."""
+        """No target is not an error."""
         joints = self.start()
         result = self.create().solve_multi({}, joints, DT)
         _, _, speed = self.limits()
         assert (np.abs(result.joint_positions - joints) <= speed * DT + 1e-12).all()
 
     def test_an_unknown_chain_is_named_with_the_valid_ones(self) -> None:
-        """A typing mistake is told, not ignored."""
+        """A wrong name is an error."""
         with pytest.raises(UnknownNameError, match=self.chain()):
             self.create().solve_multi({"no_such_chain": FAR_AWAY}, self.start(), DT)
 
@@ -92,7 +92,7 @@ class IKSolverSuite(abc.ABC):
             self.create().solve_multi({self.chain(): Pose6D.lost()}, self.start(), DT)
 
     def test_a_target_without_an_orientation_is_refused(self) -> None:
-        """The zero quaternion is no rotation."""
+        """The zero quaternion is not a rotation."""
         flat = Pose6D(np.zeros(3), np.zeros(4))
         with pytest.raises(InvalidPoseError):
             self.create().solve_multi({self.chain(): flat}, self.start(), DT)
@@ -106,11 +106,11 @@ class IKSolverSuite(abc.ABC):
             self.create().solve_multi({self.chain(): FAR_AWAY}, joints, DT)
 
     def test_joints_of_another_length_are_refused(self) -> None:
-        """Order and number of joints are never guessed."""
+        """The number of joints must match."""
         with pytest.raises(InvalidJointStateError):
             self.create().solve_multi({self.chain(): FAR_AWAY}, self.start()[:-1], DT)
 
     def test_a_posture_of_another_length_is_refused(self) -> None:
-        """Order and number of joints are never guessed."""
+        """The number of joints must match."""
         with pytest.raises(InvalidJointStateError):
             self.create().set_posture_target(self.start()[:-1])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every layer may use: transforms, configuration, logging and the names of topics.
+"""Helpers for every layer: transforms, configuration, logging and topic names.
 
-Nothing here knows a robot, a device or a solver; `ros2_helpers` alone touches ROS 2, and only
-when a QoS profile is asked for. Import from the modules themselves.
+Nothing here depends on a robot, a device or a solver. Only `ros2_helpers` and `ros2_spinning` use
+ROS 2, and they import it on the first call. Import from the modules themselves.
 """

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Configuration: one YAML file, or the Hydra tree, as one frozen dataclass.
 
-Past these two functions nobody sees a dict or a string key, and whatever is wrong is a
-ConfigError that names the file and line (or the override), the key, the value, and what would
-have been right.
+All other code sees the dataclass only. Every error is a ConfigError that names the file and line
+(or the override), the key, the value and the expected value.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,12 +32,12 @@ def load_config(schema: type[T], path: Path | str, overrides: Sequence[str] = ()
     """Return a YAML file as an instance of the dataclass `schema`.
 
     Args:
-        schema: Dataclass whose fields, types and `__post_init__` say what is valid.
+        schema: Dataclass whose fields, types and `__post_init__` define what is valid.
         path: The file; an empty one gives the defaults.
-        overrides: Changes such as "solver.damping=1e-3", the last one winning.
+        overrides: Changes such as "solver.damping=1e-3"; later ones override earlier ones.
 
     Raises:
-        ConfigError: If the file or an override cannot be used, with the reason and its place.
+        ConfigError: The file or an override is invalid; the message names the key.
     """
     path = Path(path)
     parsed = parse_overrides(overrides)
@@ -47,7 +46,7 @@ def load_config(schema: type[T], path: Path | str, overrides: Sequence[str] = ()
     _require_keys(schema, parsed, sources)
     for override in parsed:
         if override.is_delete():
-            raise ConfigError(f"override {override.input_line!r}: a file's key cannot be deleted")
+            raise ConfigError(f"override {override.input_line!r}: cannot delete a key of a file")
         OmegaConf.update(config, override.key_or_group, override.value(), force_add=True)
     return SchemaReader(sources.locate).read(schema, _resolved(config, sources))
 
@@ -61,14 +60,14 @@ def compose_config(
     """Return the Hydra tree below `config_dir` as an instance of the dataclass `schema`.
 
     Args:
-        schema: Dataclass whose fields, types and `__post_init__` say what is valid.
+        schema: Dataclass whose fields, types and `__post_init__` define what is valid.
         config_dir: Folder with the main file and one folder per group.
         name: The main file, without its suffix.
-        overrides: What Hydra's command line takes: "group=option", "key=value" and the rest
-            of its grammar. A key need not be in a file already, only in the schema.
+        overrides: Overrides in Hydra's grammar, such as "group=option" and "key=value". A key
+            must be in the schema, but need not be in a file.
 
     Raises:
-        ConfigError: If the tree or an override cannot be used, with the reason and its place.
+        ConfigError: The tree or an override is invalid; the message names the key.
     """
     root = Path(config_dir).resolve()
     main = root / f"{name}.yaml"
@@ -86,7 +85,7 @@ def compose_config(
 
 
 def _read_yaml(path: Path) -> DictConfig:
-    """Return the contents of a file that must hold keys and values, or nothing."""
+    """Return the contents of a file, which must be a mapping or empty."""
     try:
         config = OmegaConf.load(path)
     except yaml.YAMLError as error:
@@ -96,7 +95,7 @@ def _read_yaml(path: Path) -> DictConfig:
     except OSError as error:
         raise ConfigError(f"{path}: {_reason(error)}") from error
     if not isinstance(config, DictConfig):
-        raise ConfigError(f"{path}: should hold keys and values, got a list")
+        raise ConfigError(f"{path}: should contain keys and values, got a list")
     return config
 
 
@@ -109,7 +108,7 @@ def _origins(overrides: Sequence[Override]) -> list[tuple[str, str]]:
 
 
 def _require_keys(schema: type[Any], overrides: Sequence[Override], sources: Sources) -> None:
-    """Raise ConfigError for the first override whose key the schema does not have."""
+    """Raise ConfigError for the first override whose key is not in the schema."""
     reader = SchemaReader(sources.locate)
     for override in overrides:
         problem = reader.problem_with_key(schema, override.key_or_group)
@@ -118,12 +117,12 @@ def _require_keys(schema: type[Any], overrides: Sequence[Override], sources: Sou
 
 
 def _resolved(config: DictConfig, sources: Sources) -> Mapping[Any, Any]:
-    """Return plain values, every ${reference} followed and none left open."""
+    """Return plain values with every ${reference} resolved."""
     try:
         data = OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
     except OmegaConfBaseException as error:
         key = str(error.full_key or "")
-        # The further lines of the message describe OmegaConf's nodes, not the user's file.
+        # Further lines of the message describe OmegaConf's nodes, not the user's file.
         reason = str(error.msg or error).splitlines()[0]
         raise ConfigError(f"{sources.locate(key)}: {key}: {reason}") from error
     assert isinstance(data, dict)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hydra, kept in one place: its override grammar and the composition of a configuration tree."""
+"""Interface to Hydra: override grammar and composition of a configuration tree."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -26,10 +26,10 @@ _hydra_lock = threading.RLock()
 
 
 def parse_overrides(overrides: Sequence[str]) -> list[Override]:
-    """Return overrides in Hydra's grammar, such as "solver.damping=1e-3", taken apart.
+    """Parse overrides in Hydra's grammar, such as "solver.damping=1e-3".
 
     Raises:
-        ConfigError: If one is not of the form key=value or asks for a sweep.
+        ConfigError: An override is not of the form key=value, or is a sweep.
     """
     parser = OverridesParser.create()
     parsed = []
@@ -39,20 +39,20 @@ def parse_overrides(overrides: Sequence[str]) -> list[Override]:
         except HydraException as error:
             raise ConfigError(f"override {text!r}: should be key=value ({error})") from error
         if not override.key_or_group:
-            raise ConfigError(f"override {text!r}: should be key=value, and the key is empty")
+            raise ConfigError(f"override {text!r}: should be key=value, but the key is empty")
         if override.is_sweep_override():
-            raise ConfigError(f"override {text!r}: gives several values where one is needed")
+            raise ConfigError(f"override {text!r}: has several values; expected one")
         parsed.append(override)
     return parsed
 
 
 def is_group(root: Path, override: Override) -> bool:
-    """Whether an override chooses the option of a group rather than setting a value."""
+    """Return whether an override selects the option of a group instead of setting a value."""
     return override.package is not None or (root / override.key_or_group).is_dir()
 
 
 def require_options(root: Path, override: Override) -> None:
-    """Raise ConfigError where an override chooses an option its group does not have."""
+    """Raise ConfigError if an override selects an option that its group does not have."""
     group = override.key_or_group
     value = override.value()
     if override.is_delete() and value is None:
@@ -74,10 +74,10 @@ def list_options(folder: Path) -> list[str]:
 def compose_tree(
     root: Path, name: str, overrides: Sequence[Override]
 ) -> tuple[DictConfig, list[SourceFile]]:
-    """Return what Hydra composes from `root`, and the files it used in the order of merging.
+    """Return the configuration that Hydra composes from `root`, and its files in merge order.
 
     Raises:
-        ConfigError: If a file is broken, or an option or group does not exist.
+        ConfigError: A file is invalid, or an option or group does not exist.
     """
     texts = [_text(root, override) for override in overrides]
     try:
@@ -100,7 +100,7 @@ def compose_tree(
 
 @contextmanager
 def _private_hydra(root: Path) -> Iterator[ConfigLoader]:
-    """Run Hydra on `root`, and leave its globals to an outer user as they were."""
+    """Run Hydra on `root` and restore its global state afterwards."""
     with _hydra_lock:
         hydra, version = GlobalHydra.instance(), VersionBase.instance()
         outer_hydra, outer_version = hydra.hydra, version.version_base
@@ -113,15 +113,15 @@ def _private_hydra(root: Path) -> Iterator[ConfigLoader]:
 
 
 def _text(root: Path, override: Override) -> str:
-    """Return an override as Hydra shall see it."""
-    # The schema has already said that the key exists, so Hydra need not find it in a file too.
+    """Return the text of an override for Hydra."""
+    # The schema has checked the key, so Hydra need not find it in a file.
     if override.type == OverrideType.CHANGE and not is_group(root, override):
         return f"++{override.input_line}"
     return str(override.input_line)
 
 
 def _missing(root: Path, name: str, error: MissingConfigException) -> str:
-    """Return the message for an option that a defaults list names and that is not there."""
+    """Return the message for a missing option in a defaults list."""
     if error.missing_cfg_file is None:
         return f"{root / name}.yaml: {error}"
     group, _, option = str(error.missing_cfg_file).rpartition("/")

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Logging: loggers below one root, set up once by whoever starts the program.
+"""Logging: all loggers are below one root; the program's entry point calls `setup_logging`.
 
-Modules call `get_logger` (or `logging.getLogger(__name__)`); nothing is attached to any logger
-until an entry point calls `setup_logging`.
+Modules call `get_logger` or `logging.getLogger(__name__)`; neither adds a handler.
 """
 
 import logging
@@ -23,7 +22,7 @@ _installed: list[logging.Handler] = []
 
 
 def get_logger(name: str = "") -> logging.Logger:
-    """Return the logger `name` below the package's root, whether or not it says so itself."""
+    """Return the logger `name` below the package's root; the prefix of the root is optional."""
     if name in ("", ROOT):
         return logging.getLogger(ROOT)
     return logging.getLogger(name if name.startswith(f"{ROOT}.") else f"{ROOT}.{name}")
@@ -35,15 +34,15 @@ def setup_logging(
     *,
     console: "Console | None" = None,
 ) -> None:
-    """Send the package's log to the terminal, and to a file too; a second call starts over.
+    """Send the package's log to the terminal and optionally to a file; a new call replaces both.
 
     Args:
-        level: Least severe level shown, by name or number.
-        file: Where to append the log as plain text; its folder is made.
-        console: The rich console of a live display, so that lines appear above it.
+        level: Lowest level to show, by name or number.
+        file: File to append the log to as plain text; its folder is created.
+        console: The rich console of a live display, so that log lines appear above it.
 
     Raises:
-        ConfigError: If the level does not exist or the file cannot be written.
+        ConfigError: The level does not exist or the file cannot be written.
     """
     number = _level_number(level)
     handlers = [_terminal_handler(console)]
@@ -62,32 +61,34 @@ def setup_logging(
 
 
 class ThrottledLogger:
-    """Logs a message of one kind at most once a period, and says how often it was held back.
+    """Logs messages of one key at most once per period, and counts the suppressed ones.
 
-    The time is handed in, so a loop that runs on simulated or replayed time is throttled by it.
+    The caller passes the time, so simulated and replayed time work too.
     """
 
     def __init__(self, logger: logging.Logger, period: float = 1.0) -> None:
-        """Wrap `logger`; `period` is the least time between messages of one key in [s]."""
+        """Wrap `logger`; `period` is the shortest time between messages of one key in [s]."""
         self._logger = logger
         self._period = period
         self._last: dict[str, float] = {}
-        self._held: dict[str, int] = {}
+        self._suppressed: dict[str, int] = {}
 
     def log(self, level: int, key: str, message: str, *, now: float) -> bool:
-        """Log `message` unless one of the same `key` came less than a period before `now` [s].
+        """Log `message` unless one with this `key` was logged within a period before `now` [s].
 
         Returns:
             Whether it was logged.
         """
         last = self._last.get(key)
-        # Time that runs backwards is a restarted clock, not a message too soon.
+        # Time that runs backwards is a restarted clock: log again.
         if last is not None and 0.0 <= now - last < self._period:
-            self._held[key] = self._held.get(key, 0) + 1
+            self._suppressed[key] = self._suppressed.get(key, 0) + 1
             return False
         self._last[key] = now
-        held = self._held.pop(key, 0)
-        self._logger.log(level, "%s", f"{message} (and {held} like it)" if held else message)
+        suppressed = self._suppressed.pop(key, 0)
+        self._logger.log(
+            level, "%s", f"{message} ({suppressed} similar)" if suppressed else message
+        )
         return True
 
     def warning(self, key: str, message: str, *, now: float) -> bool:
@@ -96,7 +97,7 @@ class ThrottledLogger:
 
 
 def _name_source(record: logging.LogRecord) -> bool:
-    """Give every record a short name of its origin: the root is the same for all."""
+    """Add the logger's name without the common root to a record."""
     record.source = record.name.removeprefix(f"{ROOT}.")
     return True
 
@@ -111,7 +112,7 @@ def _level_number(level: str | int) -> int:
 
 
 def _terminal_handler(console: "Console | None") -> logging.Handler:
-    """Return a rich handler on a terminal, and a plain one where the output is captured."""
+    """Return a rich handler for a terminal, or a plain one if the output is captured."""
     if console is not None or sys.stderr.isatty():
         try:
             from rich.console import Console

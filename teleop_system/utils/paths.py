@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Finds the `config/` and `models/` trees, wherever the package was installed from."""
+"""Finds the `config/` and `models/` trees of every kind of installation."""
 
 import os
 import site
@@ -14,10 +14,10 @@ MODELS_VARIABLE = "TELEOP_MODELS_DIR"
 
 
 def config_dir() -> Path:
-    """Return the configuration tree: `TELEOP_CONFIG_DIR` where set, else the one we ship.
+    """Return the configuration tree: `TELEOP_CONFIG_DIR` if set, else the built-in one.
 
     Raises:
-        ConfigError: If there is none, listing where it was looked for.
+        ConfigError: There is no such folder; the message lists the searched ones.
     """
     chosen = os.environ.get(CONFIG_VARIABLE)
     if not chosen:
@@ -29,22 +29,22 @@ def config_dir() -> Path:
 
 
 def models_dir() -> Path:
-    """Return the models we ship.
+    """Return the folder of the built-in models.
 
     Raises:
-        ConfigError: If there are none, listing where they were looked for.
+        ConfigError: The folder is missing; the message lists the searched ones.
     """
     return _shipped("models")
 
 
 def models_dirs() -> tuple[Path, ...]:
-    """Return every folder with models: those of `TELEOP_MODELS_DIR` first, then ours.
+    """Return every folder with models: those of `TELEOP_MODELS_DIR`, then the built-in one.
 
     The variable lists folders as PATH does. A robot found in an earlier folder hides one of
     the same name in a later one.
 
     Raises:
-        ConfigError: If a listed folder does not exist.
+        ConfigError: A listed folder does not exist.
     """
     listed = [entry for entry in os.environ.get(MODELS_VARIABLE, "").split(os.pathsep) if entry]
     folders = [Path(entry).expanduser() for entry in listed]
@@ -57,20 +57,20 @@ def models_dirs() -> tuple[Path, ...]:
 
 
 def _shipped(tree: str) -> Path:
-    """Return the first existing folder named `tree` among the places we install to."""
+    """Return the first existing folder named `tree` among the installation folders."""
     candidates = [root / tree for root in _roots()]
     for candidate in candidates:
         if candidate.is_dir():
             return candidate.resolve()
-    looked = ", ".join(str(candidate) for candidate in candidates)
-    raise ConfigError(f"the {tree!r} folder of {PACKAGE} is missing; looked in: {looked}")
+    searched = ", ".join(str(candidate) for candidate in candidates)
+    raise ConfigError(f"the {tree!r} folder of {PACKAGE} is missing; searched: {searched}")
 
 
 def _roots() -> list[Path]:
-    """Return where the trees may lie: a checkout, a pip installation, an ament workspace."""
+    """Return the possible parents: a checkout, a pip installation, an ament workspace."""
     roots = []
     checkout = Path(__file__).resolve().parents[2]
-    # In site-packages the same parent belongs to everybody, so a checkout must show itself.
+    # In site-packages this parent is shared, so require a file that only a checkout has.
     if (checkout / "pyproject.toml").is_file():
         roots.append(checkout)
     prefixes = [entry for entry in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values as JSON and YAML can hold them."""
+"""Conversion of values for JSON and YAML."""
 
 import dataclasses
 import enum
@@ -24,7 +24,7 @@ def plain(value: Any) -> Any:
         return plain(value.value)
     if isinstance(value, Path):
         return str(value)
-    if hasattr(value, "tolist"):  # Arrays, which need not be loaded for the rest.
+    if hasattr(value, "tolist"):  # Arrays, without importing NumPy.
         return plain(value.tolist())
     if isinstance(value, float) and not math.isfinite(value):
         return None
@@ -32,5 +32,5 @@ def plain(value: Any) -> Any:
 
 
 def to_yaml(value: Any) -> str:
-    """Return a value as YAML text that gives it again, keys in their own order."""
+    """Return a value as YAML text, keys in their original order."""
     return str(yaml.safe_dump(plain(value), sort_keys=False))

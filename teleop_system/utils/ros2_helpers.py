@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of topics and services, and the QoS they use; importable without ROS 2."""
+"""Names of topics and services, and their QoS; importable without ROS 2."""
 
 import enum
 import importlib
@@ -17,7 +17,7 @@ _NAME = re.compile(r"(/[A-Za-z_][A-Za-z0-9_]*)+")
 
 
 class TopicNames:
-    """Every topic and service, named once; the values are absolute and without prefix."""
+    """Names of all topics and services; absolute and without prefix."""
 
     RIGHT_TRACKER = "/master/tracker/right"
     LEFT_TRACKER = "/master/tracker/left"
@@ -69,7 +69,7 @@ class TopicNames:
     def tracker(cls, role: str | enum.Enum) -> str:
         """Return the topic of a tracker by its role, a `TrackerRole` or its value.
 
-        The head is not among them: it sends its orientation only, on `HMD_ORIENTATION`.
+        The head has no tracker topic: its orientation is on `HMD_ORIENTATION`.
         """
         topics = {
             "right_hand": cls.RIGHT_TRACKER,
@@ -112,10 +112,10 @@ class TopicNames:
     def with_prefix(cls, topic: str, prefix: str = "") -> str:
         """Return `topic` below `prefix`, so that several robots can share one network.
 
-        `/clock` and `/diagnostics` stay where ROS 2's own tools look for them.
+        `/clock` and `/diagnostics` have no prefix, because ROS 2 tools expect these names.
 
         Raises:
-            ConfigError: If the result is not a name ROS 2 accepts.
+            ConfigError: The result is not a valid ROS 2 name.
         """
         stem = prefix.strip("/")
         if not stem or topic in (cls.CLOCK, cls.DIAGNOSTICS):
@@ -123,26 +123,26 @@ class TopicNames:
         name = f"/{stem}{topic}"
         if not _NAME.fullmatch(name):
             raise ConfigError(
-                f"topic_prefix {prefix!r} must be made of letters, digits, '_' and '/', "
-                "with no part that starts with a digit"
+                f"topic_prefix {prefix!r} may contain letters, digits, '_' and '/', "
+                "and no part may start with a digit"
             )
         return name
 
 
 class QoSPreset(enum.Enum):
-    """How a topic is delivered: by what it carries."""
+    """QoS presets by kind of data."""
 
     SENSOR_DATA = "sensor_data"
     """The newest sample only: best effort, volatile, depth 1."""
     COMMAND = "command"
     """The newest command, delivered: reliable, volatile, depth 1."""
     STATUS = "status"
-    """Facts a late listener needs too: reliable, transient local, depth 10."""
+    """State for late subscribers too: reliable, transient local, depth 10."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Delivery:
-    """The fields of a QoS profile, by the names rclpy gives their values."""
+    """Fields of a QoS profile, with the names of rclpy's enums."""
 
     reliability: str
     durability: str
@@ -157,7 +157,7 @@ _DELIVERY = {
 
 
 def is_ros_available() -> bool:
-    """Whether rclpy can be imported here, from a wheel or from a sourced ROS 2."""
+    """Return whether rclpy can be imported."""
     try:
         importlib.import_module("rclpy.qos")
     except ImportError:
@@ -169,7 +169,7 @@ def get_qos_profile(preset: QoSPreset) -> "QoSProfile":
     """Return the QoS profile of a preset.
 
     Raises:
-        MissingExtraError: If there is no rclpy.
+        MissingExtraError: rclpy is not installed.
     """
     try:
         from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy

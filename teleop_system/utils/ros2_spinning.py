@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A node with a context and a thread of its own, for those who are no node themselves."""
+"""A helper node with its own context and thread, for classes that are not nodes."""
 
 import contextlib
 import threading
@@ -8,14 +8,14 @@ from typing import Any
 
 
 def open_node(name: str, *, use_sim_time: bool = False) -> tuple[Any, Callable[[], None]]:
-    """Return a node that is spun in a thread, and what closes it.
+    """Return a node that spins in a thread, and a function that closes it.
 
     Args:
-        name: Its name; whatever ROS 2 does not accept is replaced.
-        use_sim_time: Whether its clock is `/clock`.
+        name: Name of the node; invalid characters are replaced.
+        use_sim_time: Whether it takes its time from `/clock`.
 
     Raises:
-        ImportError: There is no rclpy.
+        ImportError: rclpy is not installed.
     """
     import rclpy
     from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
@@ -23,8 +23,8 @@ def open_node(name: str, *, use_sim_time: bool = False) -> tuple[Any, Callable[[
     from rclpy.signals import SignalHandlerOptions
 
     context = rclpy.Context()
-    # Signals stay with whoever runs this; a second handler would end only half of it.
-    # Nor is it told on the command line what to be called, which is for others in this process.
+    # No signal handlers: the process has its own, and a second one would shut down this node only.
+    # No arguments: remappings on the command line are for the other nodes of this process.
     rclpy.init(args=[], context=context, signal_handler_options=SignalHandlerOptions.NO)
     clean = "".join(letter if letter.isalnum() else "_" for letter in name.lower())
     clock = Parameter("use_sim_time", value=use_sim_time)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns plain data into a typed dataclass, or says which key is wrong and what it should be.
+"""Reads plain data into a typed dataclass; errors name the key and the expected value.
 
-OmegaConf's own structured configs know no `Literal`, turn tuples into lists and cannot tell
-which section a failing `__post_init__` belongs to; so OmegaConf merges and interpolates, and
-the check is made here. The annotations understood are dataclasses, bool, int, float, str, Path,
-Enum, Literal, `X | None` and other unions, list, tuple, dict and Any.
+OmegaConf's structured configs do not support `Literal`, turn tuples into lists and do not name the
+section of a failing `__post_init__`. So OmegaConf merges and interpolates, and this module
+validates. Supported annotations are dataclasses, bool, int, float, str, Path, Enum, Literal,
+unions such as `X | None`, list, tuple, dict and Any.
 """
 
 import dataclasses
@@ -21,21 +21,21 @@ from teleop_system.exceptions import ConfigError, TeleopError, suggestion
 
 T = TypeVar("T")
 Locate = Callable[[str], str]
-"""Tells where a dotted key was written: a file with its line, or an override."""
+"""Returns the origin of a dotted key: a file with its line, or an override."""
 
 _UNIONS = (typing.Union, types.UnionType)
 _NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
 class SchemaReader:
-    """Reads plain values into dataclasses, naming in every error where the value came from."""
+    """Reads plain values into dataclasses; errors name the origin of the value."""
 
     def __init__(self, locate: Locate) -> None:
-        """Use `locate` to name the origin of a key."""
+        """Create a reader; `locate` returns the origin of a key."""
         self._locate = locate
 
     def read(self, schema: type[T], data: Mapping[Any, Any], key: str = "") -> T:
-        """Return `data` as an instance of `schema`; absent keys take its defaults.
+        """Return `data` as an instance of `schema`; missing keys take their defaults.
 
         Args:
             schema: A dataclass, nested as deep as needed.
@@ -43,7 +43,7 @@ class SchemaReader:
             key: Dotted key of `data` itself, empty at the root.
 
         Raises:
-            ConfigError: If a key is unknown, missing, of the wrong type or out of range.
+            ConfigError: A key is unknown, missing, of the wrong type or out of range.
         """
         fields = _fields(schema)
         hints = typing.get_type_hints(schema)
@@ -64,13 +64,13 @@ class SchemaReader:
             raise ConfigError(self._qualified(str(error), fields, key)) from error
 
     def problem_with_key(self, schema: type[Any], key: str) -> str | None:
-        """Return why the dotted `key` cannot exist in `schema`, or None where it can."""
+        """Return why the dotted `key` is not in `schema`, or None if it is."""
         annotation: Any = schema
         parts = key.split(".")
         for depth, name in enumerate(parts):
             section = _section(annotation)
             if section is None:
-                return None  # Any key may follow inside a dict; `read` judges the value.
+                return None  # A dict accepts any key; `read` checks the value.
             fields = _fields(section)
             if name not in fields:
                 return self._unknown(".".join(parts[: depth + 1]), fields, written_as=key)
@@ -87,7 +87,7 @@ class SchemaReader:
         if kind is typing.Literal:
             return self._choose({choice: choice for choice in arguments}, value, key)
         if dataclasses.is_dataclass(kind):
-            # An empty section in YAML is null, and means that the defaults will do.
+            # An empty section in YAML is null and takes the defaults.
             section = {} if value is None else value
             if not isinstance(section, Mapping):
                 self._refuse(annotation, value, key)
@@ -145,7 +145,7 @@ class SchemaReader:
             return self._choose(choices | {member.name: member for member in kind}, value, key)
         if kind is Path and isinstance(value, str):
             return Path(value).expanduser()
-        # True is an int to Python, but nobody means 1.0 by writing it.
+        # bool is a subclass of int in Python, but true is not a number here.
         fits = isinstance(value, bool) == (kind is bool)
         if kind is float and fits and isinstance(value, int | float) and not math.isnan(value):
             return float(value)
@@ -163,7 +163,7 @@ class SchemaReader:
 
     def _refuse(self, annotation: Any, value: Any, key: str) -> NoReturn:
         where = self._locate(key)
-        raise ConfigError(f"{where}: {key} should be {describe(annotation)}, got {value!r}")
+        raise ConfigError(f"{where}: {key} should be {describe_type(annotation)}, got {value!r}")
 
     def _unknown(self, key: str, valid: Iterable[str], written_as: str = "") -> str:
         section, _, name = key.rpartition(".")
@@ -171,26 +171,28 @@ class SchemaReader:
         return f"{where}: no key named {name!r}{inside}{suggestion(name, valid)}"
 
     def _qualified(self, message: str, fields: Iterable[str], key: str) -> str:
-        """Return the message of a failed `__post_init__` with the whole key and its origin."""
+        """Return the message of a failed `__post_init__` with the full key and its origin."""
         named = re.split(r"[^\w.]", message, maxsplit=1)[0]
         if named.split(".")[0] in fields:
             return f"{self._locate(_join(key, named))}: {_join(key, message)}"
         return f"{self._locate(key)}: {key}{': ' if key else ''}{message}"
 
 
-def describe(annotation: Any) -> str:
-    """Return what an annotation means to someone who writes YAML."""
+def describe_type(annotation: Any) -> str:
+    """Return a description of an annotation for authors of YAML."""
     kind, arguments = typing.get_origin(annotation) or annotation, typing.get_args(annotation)
     if kind in _UNIONS:
-        return " or ".join(describe(member) for member in arguments)
+        return " or ".join(describe_type(member) for member in arguments)
     if kind is type(None):
         return "null"
     if kind is typing.Literal:
         return " or ".join(repr(choice) for choice in arguments)
     if kind is tuple and arguments and arguments[-1] is not Ellipsis:
-        return f"a list of {len(arguments)}: {', '.join(describe(item) for item in arguments)}"
+        return (
+            f"a list of {len(arguments)}: {', '.join(describe_type(item) for item in arguments)}"
+        )
     if kind in (list, tuple, Sequence):
-        return f"a list, each {describe(arguments[0])}" if arguments else "a list"
+        return f"a list, each {describe_type(arguments[0])}" if arguments else "a list"
     if kind in (dict, Mapping) or dataclasses.is_dataclass(kind):
         return "a section of keys and values"
     if kind is Path:
@@ -208,7 +210,7 @@ def _is_required(field: "dataclasses.Field[Any]") -> bool:
 
 
 def _section(annotation: Any) -> Any:
-    """Return the dataclass an annotation stands for, also an optional one; None if it is none."""
+    """Return the dataclass of an annotation, also of an optional one, or None."""
     for member in (annotation, *typing.get_args(annotation)):
         if dataclasses.is_dataclass(member) and typing.get_origin(annotation) in (None, *_UNIONS):
             return member

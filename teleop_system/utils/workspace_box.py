@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The space that an end effector is allowed."""
+"""The workspace of an end effector."""
 
 import math
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from teleop_system.exceptions import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceBox:
-    """A box in the frame of the robot's root link that end effectors are kept in."""
+    """A box in the frame of the robot's root link; end effectors stay inside."""
 
     lower: tuple[float, float, float] = (-1.0, -1.5, 0.0)
     """Smallest x, y and z in [m]."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a configuration value was written: which override, or which line of which file."""
+"""Origin of a configuration value: an override, or a line of a file."""
 
 import re
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ class SourceFile:
 
     Attributes:
         path: The YAML file.
-        package: Dotted key below which its contents were placed, empty for the root.
+        package: Dotted key of the section that it fills; empty for the root.
     """
 
     path: Path
     package: str = ""
 
     def find(self, key: Sequence[str]) -> tuple[int, Any] | None:
-        """Return the line, from 1, and the YAML node of the key with these parts, or None."""
+        """Return the line, counted from 1, and the YAML node of a key, or None."""
         package = self.package.split(".") if self.package else []
         inside = key[len(package) :]
         if not inside or list(key[: len(package)]) != package:
@@ -41,12 +41,12 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """All that contributed to a configuration, in the order in which it was merged.
+    """All files and overrides of a configuration, in merge order.
 
     Attributes:
-        main: What to name when nothing more exact is known.
-        files: Files; a later one wins over an earlier one.
-        overrides: Pairs of dotted key and override as typed; they win over all files.
+        main: File to name if the origin is unknown.
+        files: Files; later ones override earlier ones.
+        overrides: Pairs of dotted key and text of the override; they override all files.
     """
 
     main: Path
@@ -54,16 +54,16 @@ class Sources:
     overrides: Sequence[tuple[str, str]] = ()
 
     def locate(self, key: str) -> str:
-        """Return the origin of a dotted key, or of its nearest section that has one.
+        """Return the origin of a dotted key, or of the closest section that has one.
 
-        A value that only refers to another, as in `${seed}`, comes from where that one stands.
+        A reference such as `${seed}` has the origin of the value that it refers to.
         """
-        place, reference = self._find(key)
+        location, reference = self._find(key)
         origin = self._find(reference)[0] if reference else None
-        return f"{origin} (by way of {place})" if origin else place or str(self.main)
+        return f"{origin} (through {location})" if origin else location or str(self.main)
 
     def _find(self, key: str) -> tuple[str | None, str | None]:
-        """Return the origin of a key, if it has one, and the other key that is its value."""
+        """Return the origin of a key and the key that its value refers to, each or None."""
         parts = key.replace("[", ".[").split(".")
         for overridden, text in reversed(self.overrides):
             if parts[: overridden.count(".") + 1] == overridden.split("."):
@@ -79,14 +79,14 @@ class Sources:
 
 
 def yaml_problem(error: yaml.YAMLError, path: Path) -> ConfigError:
-    """Return the error for a file that is not YAML, with the line where that shows."""
+    """Return the error for an invalid YAML file, with its line."""
     mark = getattr(error, "problem_mark", None)
-    what = getattr(error, "problem", None) or str(error)
+    problem = getattr(error, "problem", None) or str(error)
     if mark is None:
-        return ConfigError(f"{path}: not valid YAML: {what}")
+        return ConfigError(f"{path}: not valid YAML: {problem}")
     file = path if mark.name.startswith("<") else mark.name
     return ConfigError(
-        f"{file}:{mark.line + 1}: not valid YAML: {what} (column {mark.column + 1})"
+        f"{file}:{mark.line + 1}: not valid YAML: {problem} (column {mark.column + 1})"
     )
 
 

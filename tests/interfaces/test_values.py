@@ -176,7 +176,7 @@ def test_joint_names_must_match_the_positions() -> None:
     assert JointState(np.zeros(2)).names == []
     with pytest.raises(InvalidJointStateError, match="one name per position"):
         JointState(np.zeros(2), names=["a"])
-    with pytest.raises(InvalidJointStateError, match="differ"):
+    with pytest.raises(InvalidJointStateError, match="unique"):
         JointState(np.zeros(2), names=["a", "a"])
 
 

@@ -206,7 +206,7 @@ def test_reference_to_nothing_is_named_in_one_line(tmp_path: Path) -> None:
 def test_value_that_refers_to_a_wrong_one_leads_to_it(tmp_path: Path) -> None:
     path = write(tmp_path / "robot.yaml", "name: fast\nrate: ${name}\n")
     message = failure(Robot, path)
-    assert message == f"{path}:1 (by way of {path}:2): rate should be a number, got 'fast'"
+    assert message == f"{path}:1 (through {path}:2): rate should be a number, got 'fast'"
 
 
 def test_references_that_go_round_in_a_circle_are_refused(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_broken_yaml_is_named_with_its_line(tmp_path: Path, text: str, line: int
 
 def test_list_in_place_of_keys_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "robot.yaml", "- a\n- b\n")
-    assert failure(Robot, path) == f"{path}: should hold keys and values, got a list"
+    assert failure(Robot, path) == f"{path}: should contain keys and values, got a list"
 
 
 def test_binary_file_is_refused(tmp_path: Path) -> None:
@@ -254,8 +254,8 @@ def test_binary_file_is_refused(tmp_path: Path) -> None:
         ("wheel={radius: x}", "wheel.radius should be a number, got 'x'"),
         ("rate", "should be key=value"),
         ("=3", "should be key=value"),
-        ("rate=1,2", "gives several values where one is needed"),
-        ("~rate", "a file's key cannot be deleted"),
+        ("rate=1,2", "has several values; expected one"),
+        ("~rate", "cannot delete a key of a file"),
     ],
 )
 def test_wrong_override_is_quoted_with_what_was_expected(

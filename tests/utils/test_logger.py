@@ -102,7 +102,7 @@ def test_repeated_message_is_logged_once_a_period_with_its_count(
     with caplog.at_level(logging.WARNING, logger="teleop_system"):
         logged = [throttled.warning("stale", "stale", now=0.25 * tick) for tick in range(6)]
     assert logged == [True, False, False, False, True, False]
-    assert caplog.messages == ["stale", "stale (and 3 like it)"]
+    assert caplog.messages == ["stale", "stale (3 similar)"]
 
 
 def test_different_keys_do_not_throttle_each_other(caplog: pytest.LogCaptureFixture) -> None:

@@ -51,7 +51,7 @@ def test_trees_of_an_ament_workspace_are_found(
 
 def test_folder_beside_an_installed_package_is_not_taken_for_ours(installed: Path) -> None:
     make(installed / "lib/config")
-    with pytest.raises(ConfigError, match="'config' folder of teleop_system is missing; looked"):
+    with pytest.raises(ConfigError, match="'config' folder of teleop_system is missing; searched"):
         paths.config_dir()
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 
 from teleop_system.exceptions import ConfigError, UnknownNameError
-from teleop_system.utils.schema import SchemaReader, describe
+from teleop_system.utils.schema import SchemaReader, describe_type
 
 
 class Colour(enum.Enum):
@@ -100,4 +100,4 @@ def test_key_is_judged_without_a_value(key: str, problem: str | None) -> None:
     ],
 )
 def test_annotation_is_described_in_words(annotation: Any, text: str) -> None:
-    assert describe(annotation) == text
+    assert describe_type(annotation) == text
