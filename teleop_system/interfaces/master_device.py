@@ -57,16 +57,16 @@ class Pose6D:
         object.__setattr__(self, "timestamp", timestamp)
 
     def __reduce__(self) -> tuple[type["Pose6D"], tuple[object, ...]]:
-        # A copy is checked, and read-only, as well.
+        # A copy is checked and read-only too.
         return Pose6D, (self.position, self.orientation, self.timestamp, self.valid)
 
     @classmethod
     def unchecked(
         cls, position: NDArray[np.float64], orientation: NDArray[np.float64], timestamp: float
     ) -> "Pose6D":
-        """Return a valid pose of read-only arrays that are known to be finite.
+        """Return a valid pose from read-only arrays with finite numbers, without checks.
 
-        It saves the checks where the package computes poses in every tick.
+        For poses that the package computes in every tick.
         """
         pose = object.__new__(cls)
         object.__setattr__(pose, "position", position)
