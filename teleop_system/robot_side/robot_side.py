@@ -84,6 +84,7 @@ class RobotSide:
         self._all_parts = frozenset(self.safety.parts)
         self._operated = self._all_parts | {BASE} if operated is None else frozenset(operated)
         self._following_error = FollowingErrorMonitor(self.safety.parts, config)
+        self._is_connected = False
         self._last_attempt = -math.inf
         self._start()
 
@@ -205,18 +206,19 @@ class RobotSide:
 
     def _read_robot(self, now: float) -> None:
         """Connect to the robot if necessary, and read its state."""
-        if self.drive.is_connected():
+        self._is_connected = self.drive.is_connected()
+        if self._is_connected:
             self.drive.measure()
         elif now - self._last_attempt >= RECONNECT_AFTER:
             self._last_attempt = now
-            self.drive.connect()
+            self._is_connected = self.drive.connect()
 
     def _engagement_inputs(
         self, now: float, requests: Requests, inputs_fresh: bool, fault: str
     ) -> EngagementInputs:
         state, positions = self.status.state, self.drive.positions
         return EngagementInputs(
-            robot_connected=self.drive.is_connected(),
+            robot_connected=self._is_connected,
             state_fresh=now - self.drive.measured_at <= self.config.state_age,
             # Each of these two counts in one state only.
             synced=state is _S.SYNCING and self._is_synced(),
@@ -272,7 +274,7 @@ class RobotSide:
             return None  # The safety manager has no measured positions yet.
 
     def _send(self) -> None:
-        if self.output is None or not self.drive.is_connected():
+        if self.output is None or not self._is_connected:
             return
         try:
             self.drive.send(self.output)

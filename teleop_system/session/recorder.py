@@ -81,7 +81,7 @@ class SessionRecorder:
         status: EngagementStatus,
         output: SafetyOutput | None,
         drive: RobotDrive,
-        base_wish: tuple[float, float, float],
+        base_request: tuple[float, float, float],
         targets: Mapping[str, Pose6D],
         causes: Iterable[Cause],
     ) -> None:
@@ -100,7 +100,7 @@ class SessionRecorder:
         row[at["severity"]] = output.severity
         row[at["requested"]] = output.commanded
         row[at["commands"]] = output.positions
-        row[at["base_requested"]] = base_wish
+        row[at["base_requested"]] = base_request
         base = output.base
         row[at["base_command"]] = (base.linear_x, base.linear_y, base.angular_z)
         for chain in self.chains:

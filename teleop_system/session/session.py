@@ -239,7 +239,7 @@ class TeleopSession:
             status=self.status,
             output=self.output,
             drive=self.robot_side.drive,
-            base_wish=(base.linear_x, base.linear_y, base.angular_z),
+            base_request=(base.linear_x, base.linear_y, base.angular_z),
             targets=self.targets,
             # The trace records the engagement as its state.
             causes=[cause for cause in self.causes if cause.rule is not Rule.NOT_ENGAGED],

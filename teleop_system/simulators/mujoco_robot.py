@@ -104,17 +104,18 @@ class MuJoCoRobot(SimulatedRobot):
         Raises:
             SimulationError: The simulation diverged.
         """
-        self._set_clock(now)
+        self._set_time(now)
         start = self.commands.copy()
         if self._has_halves:
             self._mujoco.step1()
         control()
         self._stop_uncommanded_base()
-        if self.mode != "position":
+        if self.mode == "position":
+            self._write_positions()
+            self._take(steps)
+        else:
             self._servo(start, steps)
-            return
-        self._write_positions()
-        self._take(steps)
+        self._set_time(now + steps * self._mujoco.timestep)
 
     @override
     def _step(self, dt: float) -> None:

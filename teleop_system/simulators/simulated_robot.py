@@ -36,13 +36,13 @@ class SimulatedRobot:
         self.simulator = simulator
         names = simulator.get_joint_names()
         self._indices = {name: index for index, name in enumerate(names)}
-        self._state = simulator.get_state()
-        self.commands: Array = self._state.joint_positions.copy()
+        self._state: SimState | None = None
+        self._stamp = simulator.get_time()
+        self.commands: Array = self.state().joint_positions.copy()
         self.feed_forward: Array = np.zeros(len(names))
         self._is_commanded = False
         self._base_velocity: tuple[float, float, float] | None = None
         self._base_moves_since: float | None = None
-        self._clock_offset = 0.0
 
     def joint_indices(self, names: Sequence[str]) -> IndexArray:
         """Return the indices of joints in the simulator's joint vectors.
@@ -56,15 +56,15 @@ class SimulatedRobot:
         return np.array([self._indices[name] for name in names], dtype=np.intp)
 
     def state(self) -> SimState:
-        """Return the present state; a second call at the same time costs nothing."""
-        if self._state.timestamp != self.simulator.get_time():
+        """Return the present state; it is read once between two steps."""
+        if self._state is None:
             self._state = self.simulator.get_state()
         return self._state
 
     @property
     def stamp(self) -> float:
         """Time of the present state in [s], on the clock of whoever calls `advance`."""
-        return self._state_time() + self._clock_offset
+        return self._stamp
 
     def command_joints(self, indices: IndexArray, positions: Array) -> None:
         """Command positions [rad] or [m] of some joints, from the next step on."""
@@ -77,7 +77,7 @@ class SimulatedRobot:
         if velocity != self._base_velocity:
             self.simulator.set_base_velocity(*velocity)
             self._base_velocity = velocity
-        self._base_moves_since = self._state_time() if any(velocity) else None
+        self._base_moves_since = self.simulator.get_time() if any(velocity) else None
 
     def advance(self, now: float, dt: float) -> None:
         """Simulate `dt` [s] under the present commands, up to the time `now` [s]."""
@@ -86,12 +86,12 @@ class SimulatedRobot:
             dt -= BASE_CHECK_PERIOD
         if dt > 0.0:
             self._advance(dt)
-        self._set_clock(now)
+        self._set_time(now)
 
     def restart(self) -> None:
         """Forget every command, as after a reset of the simulator."""
-        self._state = self.simulator.get_state()
-        self.commands[:] = self._state.joint_positions
+        self._state = None
+        self.commands[:] = self.state().joint_positions
         self.feed_forward[:] = 0.0
         self._is_commanded = False
         self._base_velocity = self._base_moves_since = None
@@ -102,7 +102,7 @@ class SimulatedRobot:
 
     def _stop_uncommanded_base(self) -> None:
         since = self._base_moves_since
-        if since is not None and self._state_time() - since > BASE_TIMEOUT:
+        if since is not None and self.simulator.get_time() - since > BASE_TIMEOUT:
             self.move_base(0.0, 0.0, 0.0)
 
     def _step(self, dt: float) -> None:
@@ -113,8 +113,6 @@ class SimulatedRobot:
         if self._is_commanded:
             self.simulator.set_joint_positions(self.commands)
 
-    def _set_clock(self, now: float) -> None:
-        self._clock_offset = now - self._state_time()
-
-    def _state_time(self) -> float:
-        return self.simulator.get_time()
+    def _set_time(self, now: float) -> None:
+        """Read the state again when it is next needed; it is of time `now` [s]."""
+        self._state, self._stamp = None, now
