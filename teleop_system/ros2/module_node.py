@@ -2,7 +2,7 @@
 """A controller as a lifecycle node: samples come in on topics, commands go out on topics.
 
 The controller is the one that a standalone session runs. Callbacks store samples and ask a
-`TickGate` whether a tick is due. The robot side reports whether it follows commands.
+`TickTrigger` whether a tick is due. The robot side reports whether it follows commands.
 """
 
 import abc
@@ -27,7 +27,7 @@ from teleop_system.session.modules import ModuleOutput, TeleopModule
 from teleop_system.session.signals import Samples
 from teleop_system.session.signals.needs import signal_needs
 from teleop_system.settings import TeleopSettings
-from teleop_system.timing.tick_gate import TickGate
+from teleop_system.timing.tick_trigger import TickTrigger
 
 STATUS_RATE = 4.0
 JUMP = 0.2
@@ -103,7 +103,8 @@ class ModuleNode(TeleopNode, abc.ABC):
         self._link = RobotLink(self, self.parts.joints, self.targets)
         self.resources.callback(self._link.close)
         self._stats = ModuleStats()
-        self._timer = self.every(self._gate.period, self._on_timer, steady=not self.is_simulated)
+        period, steady = self._trigger.period, not self.is_simulated
+        self._timer = self.every(period, self._on_timer, steady=steady)
         self._timer.cancel()
         self._restart()
 
@@ -145,7 +146,7 @@ class ModuleNode(TeleopNode, abc.ABC):
         """Run a tick if the new sample completes a set."""
         if self.is_active:
             now = self._time()
-            if self._gate.offer(signal, now):
+            if self._trigger.offer(signal, now):
                 self._tick(now)
                 self._set_timer(now)
 
@@ -154,7 +155,7 @@ class ModuleNode(TeleopNode, abc.ABC):
         needs = signal_needs(self.robot, (self.module_name,), finger_tips=tips)
         self._needed = tuple(need.signal for need in needs if need.required)
         optional = tuple(need.signal for need in needs if not need.required)
-        self._gate = TickGate(self._needed, optional, rate=self.module.rate)
+        self._trigger = TickTrigger(self._needed, optional, rate=self.module.rate)
         waking = (*self._needed, *optional)
         extra = tuple(name for name in self.extra_signals() if name not in waking)
         self._inputs = {
@@ -166,7 +167,7 @@ class ModuleNode(TeleopNode, abc.ABC):
 
     def _restart(self) -> None:
         """Discard old samples; samples from before the activation do not count."""
-        self._gate.reset()
+        self._trigger.reset()
         self._causes: tuple[Cause, ...] = ()
         self._samples: Samples = {}
         self._last: float | None = None
@@ -187,13 +188,13 @@ class ModuleNode(TeleopNode, abc.ABC):
         now = self._time()
         if self._last is not None and now < self._last - JUMP:
             self._restart()
-        if self._gate.poll(now):
+        if self._trigger.poll(now):
             self._tick(now)
         self._set_timer(now)
 
     def _set_timer(self, now: float) -> None:
         """Set the timer to the end of the period."""
-        wait = max(self._gate.deadline - now, 1e-4)
+        wait = max(self._trigger.deadline - now, 1e-4)
         self._timer.timer_period_ns = int(wait * 1e9)
         self._timer.reset()
 
@@ -209,7 +210,7 @@ class ModuleNode(TeleopNode, abc.ABC):
         if commanded is None or (self._last is not None and now <= self._last):
             return  # The joint positions are unknown, or no time has passed.
         self._note_engagement()
-        dt = now - self._last if self._last is not None else self._gate.period
+        dt = now - self._last if self._last is not None else self._trigger.period
         self._last = now
         output = self.module.update(
             samples, now=now, dt=dt, engaged=following, commanded=commanded

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When things run: clocks, the fixed-rate scheduler, overruns and the pace of simulated time.
+"""When code runs: clocks, the fixed-rate scheduler, tick triggers and overruns.
 
-Control loops run on a `Scheduler`, which measures how late each cycle starts and reports an
-overrun as a cause. Nothing in this room knows what a cycle does.
+Sessions run on a `Scheduler`, which measures how late each cycle starts and reports an overrun as
+a cause. Nodes tick when a `TickTrigger` has a complete set of samples. `Pacer` keeps simulated
+time at the pace of real time, and `StageTimer` measures what the stages of a cycle cost.
 """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Clocks a loop can wait on: the wall's, to the microsecond, and one that never sleeps.
+"""Clocks a loop can wait on: real time to the microsecond, and virtual time that never sleeps.
 
-`time.sleep` wakes late: by the kernel's timer slack (50 us unless asked otherwise) and by what
-it takes a sleeping core to wake up (tens to hundreds of microseconds). `PreciseClock` therefore
-wakes early and spins the rest. How early is learnt from its own wake-ups, so that a quiet machine
-spins little and a slow one no more than it is allowed to.
+`time.sleep` wakes late: by the kernel's timer slack (50 us by default) and by the time a sleeping
+core needs to wake up (tens to hundreds of microseconds). `PreciseClock` therefore wakes early and
+spins for the rest. It learns how early from its own wake-ups, so it spins little on a quiet
+machine and never longer than `max_spin`.
 """
 
 import abc
@@ -19,7 +19,7 @@ from teleop_system.timing.thread_priority import prompt_thread
 
 
 class IClock(abc.ABC):
-    """Tells the time, and waits for it to come."""
+    """A clock that can be read and waited on."""
 
     @abc.abstractmethod
     def now(self) -> float:
@@ -27,29 +27,29 @@ class IClock(abc.ABC):
 
     @abc.abstractmethod
     def sleep_until(self, deadline: float) -> None:
-        """Return at `deadline` [s], or at once where that has passed."""
+        """Return at `deadline` [s], or at once if it has passed."""
 
     def high_resolution(self) -> contextlib.AbstractContextManager[None]:
-        """Return a context in which the calling thread wakes as promptly as can be had."""
+        """Return a context in which the calling thread wakes as promptly as possible."""
         return contextlib.nullcontext()
 
 
 class PreciseClock(IClock):
-    """The monotonic clock of the system, with wake-ups exact to microseconds.
+    """The monotonic clock of the system, with wake-ups accurate to microseconds.
 
     Args:
-        max_spin: Longest time spent spinning before a deadline in [s]; it bounds the CPU cost,
-            and how long other threads of the process wait for the interpreter.
+        max_spin: Longest time spent spinning before a deadline in [s]; it bounds the CPU cost
+            and the time for which other threads of the process wait for the interpreter.
         realtime: Ask for real-time priority in `high_resolution`.
         now: Source of monotonic time in [s].
-        sleep: Gives up the processor for about that many [s].
+        sleep: Releases the processor for about the given time in [s].
     """
 
-    # Spinning more wakes no better: a thread that spins is one the kernel gives less to.
+    # More spinning does not help: the kernel gives a spinning thread less processor time.
     _QUANTILE = 0.75
     """Share of wake-ups that should come before their deadline."""
     _STEP = 10e-6
-    """By how much one wake-up moves the margin in [s]; an outlier counts no more than any."""
+    """Change of the margin after one wake-up in [s]; an outlier counts no more than any other."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class PreciseClock(IClock):
 
     @property
     def margin(self) -> float:
-        """How long before a deadline the thread now asks to be woken in [s]."""
+        """How long before a deadline the thread asks to be woken at present in [s]."""
         return self._margin
 
     @override
@@ -92,17 +92,17 @@ class PreciseClock(IClock):
         return prompt_thread(realtime=self._realtime)
 
     def _learn(self, delay: float) -> None:
-        # A stochastic estimate of the quantile: steps up and down balance where the wanted
-        # share of wake-ups is faster than the margin.
+        # A stochastic estimate of the quantile: steps up and down balance when the desired share
+        # of wake-ups is faster than the margin.
         weight = self._QUANTILE if delay > self._margin else self._QUANTILE - 1.0
         self._margin = min(max(self._margin + weight * self._STEP, 0.0), self._max_spin)
 
 
 class VirtualClock(IClock):
-    """Time that passes only by waiting for it, for tests, batch runs and simulation.
+    """Time that passes only when it is waited for: for tests, batch runs and simulation.
 
     Args:
-        start: The first time it shows in [s].
+        start: Time at the beginning in [s].
     """
 
     def __init__(self, start: float = 0.0) -> None:
@@ -117,7 +117,7 @@ class VirtualClock(IClock):
         self._time = max(self._time, deadline)
 
     def advance(self, duration: float) -> None:
-        """Let `duration` [s] pass, as work or a stall would."""
+        """Let `duration` [s] pass, as work or a stall does."""
         if not duration >= 0.0:
             raise InvalidValueError(f"time cannot run back by {duration} s")
         self._time += duration

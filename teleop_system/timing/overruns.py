@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When a loop comes late: the rule both wirings share, whoever drives their ticks."""
+"""The rule for late ticks, which sessions and ROS nodes share."""
 
 from teleop_system.exceptions import InvalidValueError
 from teleop_system.interfaces.causes import Cause, Rule, Severity
 
 
 class OverrunMonitor:
-    """Report ticks that are more than a period late, and ask for a hold when they go on.
+    """Reports ticks that are more than a period late, and demands a hold after several in a row.
 
-    Overruns follow *in a row* until a tick comes that the loop had to wait for: work that always
+    Overruns count as *in a row* until a tick for which the loop had to wait: work that always
     takes 1.5 periods makes only every second tick late enough to count, yet never recovers. A
-    hold ends after as many unhurried ticks in a row as overruns were tolerated, so that a loop at
-    the edge of its budget does not grip and let go by turns.
+    hold ends after as many punctual ticks in a row as overruns were tolerated, so that a loop at
+    the edge of its budget does not alternate between following and holding.
 
     Args:
         period: Nominal period of the loop in [s].
-        tolerated: Overruns in a row that do not yet ask for a hold.
+        tolerated: Overruns in a row that do not yet demand a hold.
         subject: Name of the loop, for its causes.
     """
 
@@ -28,7 +28,7 @@ class OverrunMonitor:
         self._tolerated = tolerated
         self._subject = subject
         self.total = 0
-        """Overruns ever seen."""
+        """Overruns since the start."""
         self.reset()
 
     @property
@@ -38,22 +38,22 @@ class OverrunMonitor:
 
     @property
     def hold(self) -> bool:
-        """Whether the loop is too late too often for the robot to go on following."""
+        """Whether the loop is late too often for the robot to follow."""
         return self._streak > self._tolerated
 
     def reset(self) -> None:
-        """Forget the overruns in a row, as after a pause that was meant."""
+        """Forget the overruns in a row, as after an intended pause."""
         self._streak = 0
-        self._unhurried = 0
+        self._punctual = 0
         self._since = 0.0
         self._late = 0.0
 
     def update(self, due: float, late: float, *, waited: bool) -> Cause | None:
-        """Judge one tick; return why there is something to say about it, if there is.
+        """Judge one tick; return the cause to report, if there is one.
 
         Args:
-            due: When it should have started in [s].
-            late: How long after that it did in [s].
+            due: Time at which it should have started in [s].
+            late: How long after that it started in [s].
             waited: Whether the loop had time to spare before this tick was due.
         """
         if late > self._period:
@@ -61,7 +61,7 @@ class OverrunMonitor:
                 self._since = due
             self.total += 1
             self._streak += 1
-            self._unhurried = 0
+            self._punctual = 0
             self._late = late
         elif self._streak == 0:
             return None
@@ -73,7 +73,7 @@ class OverrunMonitor:
         return Cause(Rule.OVERRUN, self._subject, self._late, self._period, self._since, severity)
 
     def _recover(self, waited: bool) -> None:
-        self._unhurried = self._unhurried + 1 if waited else 0
-        if self._unhurried >= (max(self._tolerated, 1) if self.hold else 1):
+        self._punctual = self._punctual + 1 if waited else 0
+        if self._punctual >= (max(self._tolerated, 1) if self.hold else 1):
             self._streak = 0
-            self._unhurried = 0
+            self._punctual = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How simulated time keeps up with the wall's: cycles owed, overruns, real-time factor."""
+"""How simulated time keeps up with real time: due cycles, overruns, real-time factor."""
 
 import math
 from collections import deque
@@ -12,15 +12,15 @@ WINDOW = 2.0
 
 
 class Pacer:
-    """Tells how many cycles are due, against absolute deadlines.
+    """Counts the cycles that are due, against absolute deadlines.
 
-    Cycle k is due at the start + k periods, whatever the ones before it took, so no delay adds
-    up. After a longer standstill not all is made up for: what exceeds `catch_up` cycles is
-    dropped, and shows in the real-time factor.
+    Cycle k is due at start + k periods, however long the earlier ones took, so delays do not add
+    up. After a longer pause, at most `catch_up` cycles are made up for; the rest are dropped and
+    show in the real-time factor.
 
     Args:
         period: Simulated time of a cycle in [s].
-        catch_up: Cycles that may be made up for at once.
+        catch_up: Most cycles that are made up for at once.
     """
 
     def __init__(self, period: float, *, catch_up: int = 5) -> None:
@@ -30,7 +30,7 @@ class Pacer:
             raise InvalidValueError(f"catch_up must be at least 1, got {catch_up}")
         self.period = period
         self.dropped = 0
-        """Cycles that were never made up for."""
+        """Cycles that were not made up for."""
         self._catch_up = catch_up
         self._overruns = OverrunMonitor(period, subject="simulation")
         self._samples: deque[tuple[float, float]] = deque()
@@ -38,23 +38,23 @@ class Pacer:
 
     @property
     def overruns(self) -> int:
-        """Cycles that came more than a period late."""
+        """Cycles that started more than a period late."""
         return self._overruns.total
 
     def restart(self) -> None:
-        """Let the next cycle be due at once, as after a pause that was meant."""
+        """Let the next cycle be due at once, as after an intended pause."""
         self._next: float | None = None
         self._overruns.reset()
         self._samples.clear()
 
     def owed(self, wall: float) -> int:
-        """Return the cycles due at time `wall` [s] of a monotonic clock; call it once a turn."""
+        """Return the number of cycles due at time `wall` [s] of a monotonic clock."""
         if self._next is None:
             self._next = wall + self.period
             return 1
         late = wall - self._next
         if late < -0.5 * self.period:
-            return 0  # Woken early; half a period is left for what wakes up imprecisely.
+            return 0  # Woken early by up to half a period, as imprecise timers do.
         self._overruns.update(self._next, max(late, 0.0), waited=late < self.period)
         count = 1 + max(0, int(late / self.period))
         self._next += count * self.period
@@ -64,14 +64,14 @@ class Pacer:
         return count
 
     def note(self, wall: float, simulated: float) -> None:
-        """Remember that `simulated` [s] had passed at time `wall` [s]."""
+        """Record that `simulated` [s] had passed at time `wall` [s]."""
         self._samples.append((wall, simulated))
         while self._samples[-1][0] - self._samples[0][0] > WINDOW:
             self._samples.popleft()
 
     @property
     def real_time_factor(self) -> float:
-        """Simulated time per time of the wall, of late; 0 before it is known."""
+        """Simulated time per real time over the last seconds; 0 before it is known."""
         if len(self._samples) < 2:
             return 0.0
         (wall, simulated), (wall_end, simulated_end) = self._samples[0], self._samples[-1]

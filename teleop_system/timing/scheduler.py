@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The beat of a control loop: ticks that do not drift, never burst, and know when they are late.
+"""The fixed-rate schedule of a control loop: no drift, no bursts, lateness measured.
 
     with Scheduler(100.0) as scheduler:
         for tick in scheduler:
             step(tick.start)
 
-Tick k is due at start + k periods, whatever the ticks before it took. A loop that has fallen
-behind skips the ticks whose time has passed, and makes up the rest of its delay by periods at
-most `catch_up` shorter than nominal: a controller should not meet a period of 1 ms after one of
-19 ms only because a clock said so.
+Tick k is due at start + k periods, however long the earlier ones took. A loop that is late skips
+the ticks whose time has passed, and makes up the rest of its delay with periods at most `catch_up`
+shorter than nominal: a controller should not see a period of 1 ms after one of 19 ms.
 """
 
 import contextlib
@@ -31,19 +30,19 @@ from teleop_system.timing.overruns import OverrunMonitor
 from teleop_system.timing.stage_timer import DEFAULT_CAPACITY, TimingHistory, TimingSummary
 
 SPIN_SHARE = 0.03
-"""Part of a period that may be spent spinning: the most CPU that exact wake-ups cost."""
+"""Share of a period that may be spent spinning: the CPU cost of exact wake-ups."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """One beat of the loop.
+    """One tick of the loop.
 
     Attributes:
-        index: Its number on the grid of due times, which counts the skipped ones.
-        due: When it should have started in [s].
-        start: When it did in [s]; the time to hand to controllers.
-        skipped: Ticks dropped since the one before, because their time had passed.
-        hold: Whether overruns go on for so long that the robot should hold.
+        index: Its number on the grid of due times, skipped ones included.
+        due: Time at which it should have started in [s].
+        start: Time at which it started in [s]; controllers receive this time.
+        skipped: Ticks dropped since the last one, because their time had passed.
+        hold: Whether there are so many overruns in a row that the robot should hold.
         cause: The overrun to report, if there is one.
     """
 
@@ -61,13 +60,13 @@ class Tick:
 
 
 class RateDivider:
-    """Pick those ticks of a loop on which slower work is due, such as 30 in every 100.
+    """Selects the ticks of a loop on which slower work is due, such as 30 in every 100.
 
-    The picked ticks are spread evenly and stay so for ever, as they follow from the index alone;
-    work whose tick was skipped is due on the next.
+    The selected ticks are spread evenly and follow from the index alone, so they never drift. Work
+    whose tick was skipped is due on the next.
 
     Args:
-        share: Ticks wanted per tick of the loop, above 0 and at most 1.
+        share: Selected ticks per tick of the loop, above 0 and at most 1.
         base_rate: Rate of the loop in [Hz].
     """
 
@@ -78,35 +77,35 @@ class RateDivider:
                 f"got {float(share) * base_rate:g} Hz"
             )
         self.rate = base_rate * float(share)
-        """Mean rate of the picked ticks in [Hz]."""
+        """Mean rate of the selected ticks in [Hz]."""
         self._numerator, self._denominator = share.numerator, share.denominator
-        self._turn = -1
+        self._count = -1
 
     def is_due(self, tick: Tick) -> bool:
-        """Return whether to work on this tick; ask once a tick."""
+        """Return whether to work on this tick; call it once a tick."""
         return self.is_due_at(tick.index)
 
     def is_due_at(self, index: int) -> bool:
-        """Return whether to work on the tick with this number; ask once a tick."""
-        turn = index * self._numerator // self._denominator
-        due = turn != self._turn
-        self._turn = turn
+        """Return whether to work on the tick with this number; call it once a tick."""
+        count = index * self._numerator // self._denominator
+        due = count != self._count
+        self._count = count
         return due
 
 
 class Scheduler:
-    """Wait for the next tick, and remember how well that went.
+    """Waits for the next tick and records how punctual it was.
 
-    Use it as an iterator, by `run`, or by calling `wait` in a loop of your own. One thread waits;
-    `stop` may be called from any.
+    Use it as an iterator, with `run`, or by calling `wait`. Only one thread may wait; any thread
+    may call `stop`.
 
     Args:
         rate: Ticks per second in [Hz].
-        clock: What to wait on; the system's monotonic clock unless given.
-        realtime: Ask for real-time priority while running, where no other clock is given.
-        catch_up: Largest part of a period by which a late loop may shorten the next.
-        tolerated_overruns: Overruns in a row that do not yet ask for a hold.
-        capacity: Number of ticks of which the timing is kept.
+        clock: Clock to wait on; by default the monotonic clock of the system.
+        realtime: Request real-time priority while running, unless a clock is given.
+        catch_up: Largest share of a period by which a late loop may shorten the next.
+        tolerated_overruns: Overruns in a row that do not yet demand a hold.
+        capacity: Number of ticks whose timing is kept.
         name: Name of the loop, for its causes.
         stopwatch: Measures the compute time of a tick in [s].
     """
@@ -152,15 +151,15 @@ class Scheduler:
 
     @property
     def hold(self) -> bool:
-        """Whether overruns go on for so long that the robot should hold."""
+        """Whether there are so many overruns in a row that the robot should hold."""
         return self.overruns.hold
 
     def now(self) -> float:
-        """Return the time of the clock that is waited on in [s]."""
+        """Return the time of its clock in [s]."""
         return self._clock.now()
 
     def wait(self) -> Tick:
-        """Return the next tick when it is due; the first is due at once."""
+        """Wait for the next tick and return it; the first is due at once."""
         worked = self._stopwatch() - self._begun
         tick = self._first() if self._last is None else self._next(self._last, worked)
         self._last = tick
@@ -168,13 +167,13 @@ class Scheduler:
         return tick
 
     def every(self, n: int) -> RateDivider:
-        """Return a divider that picks one tick in `n`."""
+        """Return a divider that selects one tick in `n`."""
         if n < 1:
             raise InvalidValueError(f"n must be at least 1, got {n}")
         return RateDivider(Fraction(1, n), self.rate)
 
     def at(self, rate: float) -> RateDivider:
-        """Return a divider that picks `rate` ticks a second [Hz], evenly spread."""
+        """Return a divider that selects `rate` ticks per second [Hz], evenly spread."""
         if not math.isfinite(rate):
             raise InvalidValueError(f"rate must be finite, got {rate} Hz")
         return RateDivider(
@@ -184,17 +183,17 @@ class Scheduler:
     def run(
         self, callback: Callable[[Tick], object], should_stop: Callable[[], bool] | None = None
     ) -> None:
-        """Call back once a tick until `stop` is called or `should_stop` says so."""
+        """Call back once a tick until `stop` is called or `should_stop` returns True."""
         with self._clock.high_resolution():
             while not (self._stopped or (should_stop is not None and should_stop())):
                 callback(self.wait())
 
     def stop(self) -> None:
-        """End `run` and iteration after the tick that is under way."""
+        """End `run` and iteration after the present tick."""
         self._stopped = True
 
     def restart(self) -> None:
-        """Begin a new schedule with the next `wait`, as after a pause that was meant."""
+        """Begin a new schedule with the next `wait`, as after an intended pause."""
         self._stopped = False
         self._last = None
         self.overruns.reset()
@@ -216,12 +215,12 @@ class Scheduler:
         self._resources.close()
 
     def summary(self) -> dict[str, TimingSummary]:
-        """Return the figures of the history, and of `jitter`: how far periods were off in [s]."""
+        """Return the summary of the history, and of `jitter`: the error of the periods in [s]."""
         off = np.abs(self.history.column(self.ACTUAL) - self.history.column(self.EXPECTED))
         return {**self.history.summary(), "jitter": TimingSummary.of(off)}
 
     def write_json(self, path: Path) -> None:
-        """Write the figures and the counts of skipped and late ticks to a file."""
+        """Write the summary and the counts of skipped and late ticks to a file."""
         document = {
             "unit": "s",
             "rate": self.rate,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long things took: ring buffers of durations, their summaries, and a stopwatch per stage.
+"""Durations: ring buffers, their summaries, and a stopwatch per stage.
 
-Nothing here allocates arrays while a loop runs; all figures are worked out when asked for.
+No arrays are allocated while a loop runs; summaries are computed on request.
 """
 
 import json
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from teleop_system.exceptions import InvalidValueError, UnknownNameError
 
 DEFAULT_CAPACITY = 60_000
-"""Ticks a history keeps: ten minutes at 100 Hz, half a megabyte a column."""
+"""Ticks that a history keeps: ten minutes at 100 Hz, half a megabyte per column."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimingSummary:
-    """What a set of durations looks like.
+    """Statistics of a set of durations.
 
     Attributes:
         count: Number of samples.
@@ -40,7 +40,7 @@ class TimingSummary:
 
     @classmethod
     def of(cls, samples: NDArray[np.float64]) -> "TimingSummary":
-        """Summarise samples in [s]; those that are NaN do not count, and none give zeros."""
+        """Summarise samples in [s], ignoring NaN; without samples all figures are zero."""
         samples = samples[~np.isnan(samples)]
         if not samples.size:
             return cls(0, 0.0, 0.0, 0.0, 0.0)
@@ -50,11 +50,11 @@ class TimingSummary:
 
 
 class TimingHistory:
-    """The newest rows of some named columns, in memory that was set aside at the start.
+    """The newest rows of named columns, in a ring buffer.
 
     Args:
         columns: Names of the columns.
-        capacity: Number of rows kept; the oldest make way.
+        capacity: Number of rows kept; new rows replace the oldest.
     """
 
     def __init__(self, columns: Iterable[str], capacity: int = DEFAULT_CAPACITY) -> None:
@@ -71,11 +71,11 @@ class TimingHistory:
 
     @property
     def total(self) -> int:
-        """Number of rows ever recorded, those that made way included."""
+        """Number of rows recorded so far, replaced ones included."""
         return self._total
 
     def record(self, row: Sequence[float]) -> None:
-        """Keep one row in [s], a value per column; NaN where there is none."""
+        """Record one row in [s], a value per column; NaN for a missing one."""
         self._rows[self._total % len(self._rows)] = row
         self._total += 1
 
@@ -89,7 +89,7 @@ class TimingHistory:
         return np.roll(values, -(self._total % len(values)))
 
     def summary(self) -> dict[str, TimingSummary]:
-        """Return the figures of every column over the rows kept."""
+        """Return the summary of every column over the rows kept."""
         return {name: TimingSummary.of(self.column(name)) for name in self.columns}
 
     def clear(self) -> None:
@@ -97,7 +97,7 @@ class TimingHistory:
         self._total = 0
 
     def to_json(self, *, samples: bool = False) -> str:
-        """Return the figures, and the rows themselves with `samples`, as JSON in [s]."""
+        """Return the summary, and with `samples` also the rows, as JSON in [s]."""
         document: dict[str, object] = {
             "unit": "s",
             "total": self._total,
@@ -113,14 +113,14 @@ class TimingHistory:
 
 
 class StageTimer:
-    """Time every stage of a tick, tick after tick.
+    """Measures every stage of a tick.
 
         timer = StageTimer(("inputs", "ik", "safety"))
         with timer["ik"]:
             ...
         timer.finish_tick()
 
-    A stage entered several times in one tick counts the sum; one not entered counts as absent.
+    A stage that is entered several times in one tick counts its sum; one not entered is NaN.
 
     Args:
         stages: Names of the stages, in the order a report should show them.
@@ -143,14 +143,14 @@ class StageTimer:
         self._row = [np.nan] * (len(names) + 1)
 
     def __getitem__(self, stage: str) -> "_Stage":
-        """Return the stopwatch of a stage, to be used in a `with` or by `begin` and `end`."""
+        """Return the stopwatch of a stage, for a `with` block or `begin` and `end`."""
         try:
             return self._stages[stage]
         except KeyError:
             raise UnknownNameError("stage", stage, self._stages) from None
 
     def finish_tick(self) -> None:
-        """Record what the stages took since the last call, and start afresh."""
+        """Record the durations of the stages since the last call, and start again."""
         row, total = self._row, 0
         for position, stage in enumerate(self._stages.values()):
             if stage.entered:
@@ -163,12 +163,12 @@ class StageTimer:
         self.history.record(row)
 
     def summary(self) -> dict[str, TimingSummary]:
-        """Return the figures of every stage, and of their sum, over the ticks kept."""
+        """Return the summary of every stage, and of their sum, over the ticks kept."""
         return self.history.summary()
 
 
 class _Stage:
-    """A stopwatch that adds up; it makes no object while it runs but the integers it reads."""
+    """A stopwatch that adds up its intervals."""
 
     __slots__ = ("_begun", "_clock_ns", "elapsed_ns", "entered")
 
@@ -199,5 +199,5 @@ class _Stage:
 
 
 def _listed(samples: NDArray[np.float64]) -> list[float | None]:
-    # JSON has no NaN; a nanosecond is as fine as any of our clocks.
+    # JSON has no NaN; our clocks resolve no more than a nanosecond.
     return [None if np.isnan(value) else round(float(value), 9) for value in samples]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ask Linux to wake a thread promptly: no timer slack, a short time slice, or real time.
+"""Makes Linux wake a thread promptly: no timer slack, a short time slice, or real-time priority.
 
-Wake-ups more than 1 ms late out of 1,500 at 100 Hz, in one run on two overbooked cores: 158 with
-no slack, 110 with a short slice too, 13 in real time. Where a hypervisor takes the core away,
-none of them helps. The first two need no rights; real time needs CAP_SYS_NICE or an `rtprio`
-limit, and is for those who ask for it: a loop that overruns in it keeps all else off its core.
+Late wake-ups (more than 1 ms) out of 1,500 at 100 Hz, in one run on two busy cores: 158 without
+slack, 110 with a short slice too, 13 with real-time priority. When a hypervisor takes the core
+away, none of them helps. The first two need no rights. Real-time priority needs CAP_SYS_NICE or an
+`rtprio` limit and is optional: a loop that overruns with it blocks everything else on its core.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ _logger = logging.getLogger(__name__)
 
 _PR_SET_TIMERSLACK, _PR_GET_TIMERSLACK = 29, 30  # From <linux/prctl.h>.
 _SETATTR_GETATTR = {"x86_64": (314, 315), "aarch64": (274, 275)}  # glibc < 2.41 has no names.
-_SHORT_SLICE = 100_000  # In [ns]; the kernel takes none shorter.
+_SHORT_SLICE = 100_000  # In [ns]; the shortest that the kernel accepts.
 _PRIORITY = 10  # Above ordinary threads, below those of interrupts (50).
 
 
@@ -41,10 +41,10 @@ class _Attributes(ctypes.Structure):
 
 @contextlib.contextmanager
 def prompt_thread(*, realtime: bool = False) -> Iterator[None]:
-    """Let the calling thread wake as promptly as the system grants while in this context.
+    """Let the calling thread wake as promptly as the system allows while in this context.
 
     Args:
-        realtime: Ask for real-time priority too; without the right to it, say so and go on.
+        realtime: Request real-time priority too; without the right to it, log that and continue.
     """
     if not sys.platform.startswith("linux"):
         yield
@@ -57,7 +57,7 @@ def prompt_thread(*, realtime: bool = False) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _no_timer_slack() -> Iterator[None]:
-    # The slack lets the kernel gather wake-ups to save power; it belongs to the thread.
+    # The slack lets the kernel combine wake-ups to save power; it is a property of the thread.
     prctl = ctypes.CDLL(None).prctl
     prctl.argtypes = (ctypes.c_int, *4 * (ctypes.c_ulong,))
     before = prctl(_PR_GET_TIMERSLACK, 0, 0, 0, 0)
@@ -65,13 +65,13 @@ def _no_timer_slack() -> Iterator[None]:
     try:
         yield
     finally:
-        # Zero stands for the default, so an unreadable value is put back as that.
+        # Zero means the default, which also replaces a value that could not be read.
         prctl(_PR_SET_TIMERSLACK, max(before, 0), 0, 0, 0)
 
 
 @contextlib.contextmanager
 def _short_slice() -> Iterator[None]:
-    # Since Linux 6.12 a thread that asks for less at a time gets it sooner; before, no effect.
+    # Since Linux 6.12 a thread with a shorter slice runs sooner; before, it has no effect.
     before = _Attributes()
     numbers = _SETATTR_GETATTR.get(platform.machine())
     if numbers is None or not _read(numbers[1], before) or before.policy != os.SCHED_OTHER:
@@ -96,7 +96,7 @@ def _read(number: int, attributes: _Attributes) -> bool:
 def _real_time() -> Iterator[None]:
     policy, parameters = os.sched_getscheduler(0), os.sched_getparam(0)
     try:
-        # Threads and processes the loop starts shall not inherit its priority.
+        # Threads and processes that the loop starts must not inherit its priority.
         os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(_PRIORITY))
     except PermissionError:
         _warn_once()
@@ -111,4 +111,4 @@ def _real_time() -> Iterator[None]:
 
 @functools.cache
 def _warn_once() -> None:
-    _logger.warning("no right to real-time priority; allow rtprio %d to have it", _PRIORITY)
+    _logger.warning("no right to real-time priority; grant rtprio %d to use it", _PRIORITY)

@@ -35,7 +35,7 @@ def test_holds_from_the_sixth_overrun_in_a_row() -> None:
     assert severities == [Severity.INFO] * 5 + [Severity.HOLD] * 2
 
 
-def test_an_unhurried_tick_breaks_the_row() -> None:
+def test_a_punctual_tick_ends_the_row() -> None:
     monitor = OverrunMonitor(PERIOD)
     for _ in range(4):
         overrun(monitor, 5)
@@ -52,7 +52,7 @@ def test_a_tick_that_was_late_but_not_late_enough_does_not_break_the_row() -> No
     assert monitor.hold
 
 
-def test_a_hold_ends_after_five_unhurried_ticks_in_a_row() -> None:
+def test_a_hold_ends_after_five_punctual_ticks_in_a_row() -> None:
     monitor = OverrunMonitor(PERIOD)
     overrun(monitor, 6)
     held = []
