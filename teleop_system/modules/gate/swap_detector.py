@@ -25,49 +25,51 @@ class SwapDetector:
     """
 
     def __init__(self, first: PoseGate, second: PoseGate) -> None:
-        self._pairs = ((first, second), (second, first))
-        self._before: dict[PoseGate, Pose6D | None] = {first: None, second: None}
+        self._gates = (first, second)
+        self._before: tuple[Pose6D | None, Pose6D | None] = (None, None)
         self.reset()
 
     def reset(self) -> None:
         """Accept the trackers as they are worn now."""
-        self._swapped: frozenset[PoseGate] = frozenset()
+        self._leapt: frozenset[PoseGate] = frozenset()
         self._distance = 0.0
 
     def check(self, log: CauseLog) -> bool:
         """Return whether the trackers are exchanged, after both gates have been checked."""
-        moved = {gate: self._moved(gate) for gate in self._before}
-        jumped = {
+        (first, second), before = self._gates, self._before
+        self._before = now = (first.sample, second.sample)
+        moved = (_distance(before[0], now[0]), _distance(before[1], now[1]))
+        jumped = frozenset(
             gate
-            for gate, before in self._before.items()
-            if gate.verdict is JUMPED and gate.sample is not before
-        }
-        if jumped or max(moved.values()) > LEAP:
-            self._judge(moved, jumped)
-        self._before = {gate: gate.sample for gate in self._before}
-        if self._swapped:
+            for gate, last in zip(self._gates, before, strict=True)
+            if gate.verdict is JUMPED and gate.sample is not last
+        )
+        if jumped or max(moved) > LEAP:
+            self._judge(before, moved, jumped)
+        if self._leapt:
             log.add(Rule.SWAPPED, "hands", self._distance, LEAP, Severity.HOLD)
-        return bool(self._swapped)
+        return bool(self._leapt)
 
-    def _judge(self, moved: dict[PoseGate, float], jumped: set[PoseGate]) -> None:
-        landed = {
+    def _judge(
+        self,
+        before: tuple[Pose6D | None, Pose6D | None],
+        moved: tuple[float, float],
+        jumped: frozenset[PoseGate],
+    ) -> None:
+        landed = frozenset(
             gate
-            for gate, other in self._pairs
-            if moved[gate] > max(LEAP, 3.0 * _distance(gate.sample, self._before[other]))
-        }
+            for gate, other_before, distance in zip(self._gates, before[::-1], moved, strict=True)
+            if other_before is not None
+            and distance > max(LEAP, 3.0 * _distance(other_before, gate.sample))
+        )
         # Trackers close together can be exchanged without a jump, but then both move. If only
         # one does, it may simply be quick.
         leapt = landed if len(landed) == 2 else landed & jumped
-        if self._swapped & (leapt | jumped):
+        if self._leapt & (leapt | jumped):
             self.reset()
         elif leapt:
-            self._swapped = frozenset(leapt)
-            self._distance = max(moved.values())
-
-    def _moved(self, gate: PoseGate) -> float:
-        """Return the distance from a tracker's last sample to the newest one in [m]."""
-        before = self._before[gate]
-        return 0.0 if before is None else _distance(before, gate.sample)
+            self._leapt = leapt
+            self._distance = max(moved)
 
 
 def exchange_distance(before: tuple[Pose6D, Pose6D], after: tuple[Pose6D, Pose6D]) -> float:
@@ -81,9 +83,8 @@ def exchange_distance(before: tuple[Pose6D, Pose6D], after: tuple[Pose6D, Pose6D
     return moved if 2.0 * crossed < moved else 0.0
 
 
-def _distance(a: Pose6D | None, b: Pose6D | None) -> float:
-    if a is b:
+def _distance(before: Pose6D | None, now: Pose6D | None) -> float:
+    """Return the distance between two samples of a tracker in [m]; zero without both."""
+    if before is now or before is None or now is None:
         return 0.0
-    if a is None or b is None:
-        return math.inf
-    return math.dist(a.position.tolist(), b.position.tolist())
+    return math.dist(before.position.tolist(), now.position.tolist())

@@ -15,13 +15,13 @@ every axis, three filters that leave the same noise at rest (1.0 mm, 0.27 degree
 
 from math import exp, expm1, hypot, pi
 
+import numpy as np
+
 from teleop_system.modules.arm_teleop.config import SmoothingConfig
 from teleop_system.modules.arm_teleop.limbs import pose_kernels as kernels
-from teleop_system.utils.poses import ORIGIN, PoseTuple
-from teleop_system.utils.quaternion_kernels import Vector
+from teleop_system.utils.poses import PoseTuple
 
 TURN = 2.0 * pi
-STILL: Vector = (0.0, 0.0, 0.0)
 
 
 class PoseFilter:
@@ -32,15 +32,14 @@ class PoseFilter:
     """
 
     __slots__ = (
-        "_angular_velocity",
         "_coast_time",
         "_for_orientation",
         "_for_position",
+        "_is_empty",
         "_measured",
         "_smoothed",
-        "_used_angular_velocity",
-        "_used_velocity",
-        "_velocity",
+        "_twist",
+        "_used_twist",
     )
 
     def __init__(self, config: SmoothingConfig) -> None:
@@ -63,42 +62,37 @@ class PoseFilter:
 
     def reset(self) -> None:
         """Forget the past; the next pose passes unchanged."""
-        self._measured: PoseTuple | None = None
-        self._smoothed = ORIGIN
-        self._velocity = self._angular_velocity = STILL
-        self._used_velocity = self._used_angular_velocity = STILL
+        self._is_empty = True
+        self._measured = np.zeros(7)
+        self._smoothed = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+        self._twist, self._used_twist = np.zeros(6), np.zeros(6)
 
     def update(self, measured: PoseTuple, dt: float) -> None:
         """Take a pose that was measured `dt` [s] after the last one."""
-        if self._measured is None:
-            self._measured = self._smoothed = measured
-            return
-        if dt <= 0.0:
-            return
-        last, self._measured = self._measured, measured
-        position, self._velocity, self._used_velocity = kernels.smooth_position(
-            self._for_position, self._smoothed[0], self._velocity, last[0], measured[0], dt
-        )
-        orientation, self._angular_velocity, self._used_angular_velocity = (
-            kernels.smooth_orientation(
+        position, orientation = measured
+        if self._is_empty:
+            self._is_empty = False
+            self._smoothed[:] = self._measured[:] = *position, *orientation
+        elif dt > 0.0:
+            kernels.smooth_pose(
+                self._for_position,
                 self._for_orientation,
-                self._smoothed[1],
-                self._angular_velocity,
-                last[1],
-                measured[1],
+                self._smoothed,
+                self._twist,
+                self._used_twist,
+                self._measured,
+                position,
+                orientation,
                 dt,
             )
-        )
-        self._smoothed = (position, orientation)
 
     def predict(self, age: float) -> PoseTuple:
         """Return the pose `age` [s] after the newest sample; without samples motion runs out."""
         time = -self._coast_time * expm1(-max(age, 0.0) / self._coast_time)
-        return kernels.extrapolate(
-            *self._smoothed, self._used_velocity, self._used_angular_velocity, time
-        )
+        return kernels.extrapolate(self._smoothed, self._used_twist, time)
 
     def remaining(self, age: float) -> tuple[float, float]:
         """Return how far `predict()` still moves after an age [s], in [m] and [rad]."""
         time = self._coast_time * exp(-max(age, 0.0) / self._coast_time)
-        return time * hypot(*self._used_velocity), time * hypot(*self._used_angular_velocity)
+        x, y, z, wx, wy, wz = self._used_twist.tolist()
+        return time * hypot(x, y, z), time * hypot(wx, wy, wz)

@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arithmetic of `PoseFilter`: one step of a one-euro filter that predicts."""
+"""The arithmetic of `PoseFilter`.
+
+A pose is a position [m] and a quaternion xyzw, shape (7,). A twist is a velocity [m/s] and an
+angular velocity [rad/s], shape (6,).
+"""
 
 import math
+
+import numpy as np
+from numpy.typing import NDArray
 
 from teleop_system.utils.compiled import kernel
 from teleop_system.utils.quaternion_kernels import (
@@ -11,120 +18,140 @@ from teleop_system.utils.quaternion_kernels import (
     multiply,
 )
 
+Array = NDArray[np.float64]
 Smoothing = tuple[float, float, float, float, float]
 """Cutoff at rest, its rise with speed, cutoff of the speed, all times 2 pi; the share of the
-estimated speed that is used, and the speed of which half is."""
+estimated speed that is used, and the speed of which half is used."""
 
 
-@kernel(
-    "Tuple((UniTuple(f8, 3), UniTuple(f8, 3), UniTuple(f8, 3)))"
-    "(UniTuple(f8, 5), UniTuple(f8, 3), UniTuple(f8, 3), UniTuple(f8, 3), UniTuple(f8, 3), f8)"
-)
+@kernel("void(UniTuple(f8, 5), f8[::1], f8[::1], f8[::1], f8[::1], UniTuple(f8, 3), f8)")
 def smooth_position(
     smoothing: Smoothing,
-    smoothed: Vector,
-    velocity: Vector,
-    last: Vector,
+    smoothed: Array,
+    twist: Array,
+    used_twist: Array,
+    last: Array,
     measured: Vector,
     dt: float,
-) -> tuple[Vector, Vector, Vector]:
-    """Return the smoothed position, the velocity as estimated, and the part that is used.
+) -> None:
+    """Bring the position up to date with one measured `dt` [s] after the last.
 
     Args:
         smoothing: Parameters.
-        smoothed: The smoothed position so far [m].
-        velocity: The estimated velocity so far [m/s].
-        last: The last measured position [m].
-        measured: The new one [m].
+        smoothed: Smoothed pose; written.
+        twist: Estimated twist; written.
+        used_twist: The part of it that exceeds the noise; written.
+        last: The last measured pose.
+        measured: The new position [m].
         dt: Time between the two [s].
     """
     cutoff, slope, speed_cutoff, lead, rest_speed = smoothing
-    x, y, z = measured
-    vx, vy, vz = velocity
     k = -math.expm1(-speed_cutoff * dt)
-    vx += k * ((x - last[0]) / dt - vx)
-    vy += k * ((y - last[1]) / dt - vy)
-    vz += k * ((z - last[2]) / dt - vz)
-    speed = math.sqrt(vx * vx + vy * vy + vz * vz)
+    squared = 0.0
+    for n in range(3):
+        twist[n] += k * ((measured[n] - last[n]) / dt - twist[n])
+        squared += twist[n] * twist[n]
+    speed = math.sqrt(squared)
     trust = lead * speed / (speed + rest_speed)
-    ux, uy, uz = trust * vx, trust * vy, trust * vz
-    px, py, pz = smoothed[0] + ux * dt, smoothed[1] + uy * dt, smoothed[2] + uz * dt
     k = -math.expm1(-(cutoff + slope * speed) * dt)
-    return (px + k * (x - px), py + k * (y - py), pz + k * (z - pz)), (vx, vy, vz), (ux, uy, uz)
+    for n in range(3):
+        used_twist[n] = trust * twist[n]
+        predicted = smoothed[n] + used_twist[n] * dt
+        smoothed[n] = predicted + k * (measured[n] - predicted)
 
 
-@kernel(
-    "Tuple((UniTuple(f8, 4), UniTuple(f8, 3), UniTuple(f8, 3)))"
-    "(UniTuple(f8, 5), UniTuple(f8, 4), UniTuple(f8, 3), UniTuple(f8, 4), UniTuple(f8, 4), f8)"
-)
+@kernel("void(UniTuple(f8, 5), f8[::1], f8[::1], f8[::1], f8[::1], UniTuple(f8, 4), f8)")
 def smooth_orientation(
     smoothing: Smoothing,
-    smoothed: Quaternion,
-    velocity: Vector,
-    last: Quaternion,
+    smoothed: Array,
+    twist: Array,
+    used_twist: Array,
+    last: Array,
     measured: Quaternion,
     dt: float,
-) -> tuple[Quaternion, Vector, Vector]:
-    """Return the smoothed orientation, the angular velocity, and the part that is used.
+) -> None:
+    """Bring the orientation up to date with one measured `dt` [s] after the last.
 
     Rotations from sample to sample are small, and so are the steps of the filter. To first order
     a rotation is twice the vector part of its quaternion, and a step goes along the chord.
 
     Args:
         smoothing: Parameters.
-        smoothed: The smoothed orientation so far.
-        velocity: The estimated angular velocity so far [rad/s].
-        last: The last measured orientation.
-        measured: The new one.
+        smoothed: Smoothed pose; written.
+        twist: Estimated twist; written.
+        used_twist: The part of it that exceeds the noise; written.
+        last: The last measured pose.
+        measured: The new orientation.
         dt: Time between the two [s].
     """
     cutoff, slope, speed_cutoff, lead, rest_speed = smoothing
     x, y, z, w = measured
-    ox, oy, oz, ow = last
-    wx, wy, wz = velocity
+    ox, oy, oz, ow = last[3], last[4], last[5], last[6]
+    wx, wy, wz = twist[3], twist[4], twist[5]
     rate = 2.0 / dt if ow * w + ox * x + oy * y + oz * z >= 0.0 else -2.0 / dt
     k = -math.expm1(-speed_cutoff * dt)
     wx += k * (rate * (ow * x - ox * w + oy * z - oz * y) - wx)
     wy += k * (rate * (ow * y - oy * w + oz * x - ox * z) - wy)
     wz += k * (rate * (ow * z - oz * w + ox * y - oy * x) - wz)
+    twist[3], twist[4], twist[5] = wx, wy, wz
     speed = math.sqrt(wx * wx + wy * wy + wz * wz)
     trust = lead * speed / (speed + rest_speed)
-    ux, uy, uz = trust * wx, trust * wy, trust * wz
+    wx, wy, wz = trust * wx, trust * wy, trust * wz
+    used_twist[3], used_twist[4], used_twist[5] = wx, wy, wz
     half = 0.5 * dt
-    hx, hy, hz = half * ux, half * uy, half * uz
-    qx, qy, qz, qw = smoothed
-    px = qx + hx * qw + hy * qz - hz * qy
-    py = qy - hx * qz + hy * qw + hz * qx
-    pz = qz + hx * qy - hy * qx + hz * qw
-    pw = qw - hx * qx - hy * qy - hz * qz
+    wx, wy, wz = half * wx, half * wy, half * wz
+    qx, qy, qz, qw = smoothed[3], smoothed[4], smoothed[5], smoothed[6]
+    px = qx + wx * qw + wy * qz - wz * qy
+    py = qy - wx * qz + wy * qw + wz * qx
+    pz = qz + wx * qy - wy * qx + wz * qw
+    pw = qw - wx * qx - wy * qy - wz * qz
     k = -math.expm1(-(cutoff + slope * speed) * dt)
     keep, sign = 1.0 - k, k if px * x + py * y + pz * z + pw * w >= 0.0 else -k
-    x, y, z, w = (
-        keep * px + sign * x,
-        keep * py + sign * y,
-        keep * pz + sign * z,
-        keep * pw + sign * w,
-    )
+    x, y = keep * px + sign * x, keep * py + sign * y
+    z, w = keep * pz + sign * z, keep * pw + sign * w
     k = 1.0 / math.sqrt(x * x + y * y + z * z + w * w)
-    return (x * k, y * k, z * k, w * k), (wx, wy, wz), (ux, uy, uz)
+    smoothed[3], smoothed[4], smoothed[5], smoothed[6] = x * k, y * k, z * k, w * k
 
 
 @kernel(
-    "Tuple((UniTuple(f8, 3), UniTuple(f8, 4)))"
-    "(UniTuple(f8, 3), UniTuple(f8, 4), UniTuple(f8, 3), UniTuple(f8, 3), f8)"
+    "void(UniTuple(f8, 5), UniTuple(f8, 5), f8[::1], f8[::1], f8[::1], f8[::1],"
+    " UniTuple(f8, 3), UniTuple(f8, 4), f8)"
 )
-def extrapolate(
+def smooth_pose(
+    for_position: Smoothing,
+    for_orientation: Smoothing,
+    smoothed: Array,
+    twist: Array,
+    used_twist: Array,
+    last: Array,
     position: Vector,
     orientation: Quaternion,
-    velocity: Vector,
-    angular_velocity: Vector,
-    time: float,
-) -> tuple[Vector, Quaternion]:
-    """Return the pose after a time [s] at constant velocity [m/s] and angular velocity [rad/s]."""
-    wx, wy, wz = angular_velocity
-    rotation = from_rotation_vector((time * wx, time * wy, time * wz))
+    dt: float,
+) -> None:
+    """Bring the filter up to date with a pose measured `dt` [s] after the last.
+
+    Args:
+        for_position: Parameters.
+        for_orientation: Parameters.
+        smoothed: Smoothed pose; written.
+        twist: Estimated twist; written.
+        used_twist: The part of it that exceeds the noise; written.
+        last: The last measured pose; then the new one.
+        position: The new position [m].
+        orientation: The new orientation.
+        dt: Time between the two [s].
+    """
+    smooth_position(for_position, smoothed, twist, used_twist, last, position, dt)
+    smooth_orientation(for_orientation, smoothed, twist, used_twist, last, orientation, dt)
+    last[0], last[1], last[2] = position
+    last[3], last[4], last[5], last[6] = orientation
+
+
+@kernel("Tuple((UniTuple(f8, 3), UniTuple(f8, 4)))(f8[::1], f8[::1], f8)")
+def extrapolate(pose: Array, twist: Array, time: float) -> tuple[Vector, Quaternion]:
+    """Return the pose after a time [s] at a constant twist."""
+    rotation = from_rotation_vector((time * twist[3], time * twist[4], time * twist[5]))
     return (
-        position[0] + time * velocity[0],
-        position[1] + time * velocity[1],
-        position[2] + time * velocity[2],
-    ), multiply(rotation, orientation)
+        (pose[0] + time * twist[0], pose[1] + time * twist[1], pose[2] + time * twist[2]),
+        multiply(rotation, (pose[3], pose[4], pose[5], pose[6])),
+    )
