@@ -14,17 +14,17 @@ import pytest
 pytest.register_assert_rewrite("teleop_system.testing")
 
 REALTIME = (
-    "ros2/bridge/",
     "ros2/test_end_to_end.py",
     "ros2/test_harness.py",
     "ros2/test_interrupts.py",
     "ros2/test_module_node",
     "ros2/test_fast_dds.py",
-    "ros2/test_rgbd_over_topics.py",
-    "ros2/test_rgbd_stream_node.py",
+    "modules/camera/test_ros2_rgbd_subscriber.py",
+    "modules/camera/test_rgbd_stream_node.py",
     "stacks/supervisor/test_supervisor.py",
     "stacks/test_running_stack.py",
     "mocap/test_bvh_replay_publisher.py",
+    "simulators/mujoco_ros2_bridge/",
     "simulators/test_dummy_pubs.py",
     "devices/test_clutch_keyboard_node.py",
 )

@@ -19,8 +19,8 @@ from teleop_system.session.session import TeleopSession
 from teleop_system.session.signals import Samples
 from teleop_system.simulators.frame_poses import FramePoses
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
-from tests.session.reachability import Reachability
 from tests.session.sessions import Disturb, DisturbedSource, settings_with
+from tests.solvers.reachability import Reachability
 
 Array = NDArray[np.float64]
 

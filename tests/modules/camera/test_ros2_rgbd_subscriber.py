@@ -12,8 +12,8 @@ from teleop_system.interfaces import ICameraStream
 from teleop_system.modules.camera.rgbd_streaming import RGBDStreamClient, StreamingConfig
 from teleop_system.modules.camera.ros2_rgbd_subscriber import ROS2RGBDSubscriber
 from teleop_system.testing import CameraStreamSuite
+from tests.modules.camera.camera_robot import free_port, running, running_robot
 from tests.modules.camera.streaming.scenes import scene
-from tests.ros2.camera_robot import free_port, running, running_robot
 from tests.waiting import wait_for
 
 

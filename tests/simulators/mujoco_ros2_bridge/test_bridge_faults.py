@@ -8,9 +8,9 @@ import numpy as np
 from nav_msgs.msg import Odometry
 
 from teleop_system.utils.ros2_helpers import TopicNames
-from tests.ros2.bridge import command_source
-from tests.ros2.bridge.rig import BridgeRig, running_bridge
 from tests.ros2.harness import Ear, NodeProcess
+from tests.simulators.mujoco_ros2_bridge import command_source
+from tests.simulators.mujoco_ros2_bridge.rig import BridgeRig, running_bridge
 from tests.waiting import stays
 
 STILL = 1e-4

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot that is only a head: publishes a camera, and turns as it is commanded.
+"""A robot that is only a head: it publishes a camera and follows the pan and tilt commands.
 
-Run in a process of its own: `python -m tests.ros2.camera_robot rgb8 32FC1 [realsense|plain]`.
+It runs in its own process:
+`python -m tests.modules.camera.camera_robot rgb8 32FC1 [realsense|plain]`.
 """
 
 import array
@@ -21,7 +22,7 @@ from sensor_msgs.msg import CameraInfo, Image, JointState
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
 from tests.modules.camera.streaming.scenes import scene
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NEW_REALSENSE = "/camera/camera"
 OLD_REALSENSE = "/camera"
 
@@ -43,7 +44,7 @@ def running(*command: str) -> "Iterator[subprocess.Popen[bytes]]":
 
 def running_robot(color: str = "rgb8", depth: str = "32FC1", kind: str = "plain"):  # type: ignore[no-untyped-def]
     """Return a context in which such a robot runs; its head looks straight ahead at first."""
-    return running("-m", "tests.ros2.camera_robot", color, depth, kind)
+    return running("-m", "tests.modules.camera.camera_robot", color, depth, kind)
 
 
 def free_port() -> int:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from teleop_system.modules.camera.rgbd_streaming import RGBDStreamClient, StreamingConfig
-from tests.ros2.bridge.rig import running_bridge
+from tests.simulators.mujoco_ros2_bridge.rig import running_bridge
 from tests.waiting import wait_for
 
 ROOT = Path(__file__).parents[3]

@@ -4,7 +4,7 @@
 from teleop_system.ros2.teleop_node import run_node
 from teleop_system.simulators.mujoco_ros2_bridge import MuJoCoBridge
 
-MODULE = "tests.ros2.bridge.faulty_bridge"
+MODULE = "tests.simulators.mujoco_ros2_bridge.faulty_bridge"
 
 
 class FaultyBridge(MuJoCoBridge):

@@ -9,8 +9,8 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image
 
 from teleop_system.utils.ros2_helpers import TopicNames
-from tests.ros2.bridge.rig import BRIDGE, BridgeRig, decode, running_bridge
 from tests.ros2.harness import Ear
+from tests.simulators.mujoco_ros2_bridge.rig import BRIDGE, BridgeRig, decode, running_bridge
 from tests.waiting import stays, wait_until_constant
 
 

@@ -11,7 +11,7 @@ from std_msgs.msg import Bool, Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from teleop_system.utils.ros2_helpers import TopicNames
-from tests.ros2.bridge.rig import BridgeRig, decode
+from tests.simulators.mujoco_ros2_bridge.rig import BridgeRig, decode
 from tests.waiting import stays
 
 

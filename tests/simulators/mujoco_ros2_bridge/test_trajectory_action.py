@@ -13,7 +13,7 @@ from rclpy.action import ActionClient
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from teleop_system.utils.ros2_helpers import TopicNames
-from tests.ros2.bridge.rig import BridgeRig
+from tests.simulators.mujoco_ros2_bridge.rig import BridgeRig
 
 pytest.importorskip("control_msgs")
 from control_msgs.action import FollowJointTrajectory

@@ -12,8 +12,8 @@ from rclpy.parameter import Parameter
 
 from teleop_system.simulators.mujoco_ros2_bridge import MuJoCoBridge
 from teleop_system.utils.ros2_helpers import TopicNames
-from tests.ros2.bridge import faulty_bridge
-from tests.ros2.bridge.rig import BRIDGE, BridgeRig, running_bridge
+from tests.simulators.mujoco_ros2_bridge import faulty_bridge
+from tests.simulators.mujoco_ros2_bridge.rig import BRIDGE, BridgeRig, running_bridge
 from tests.waiting import stays, wait_until_constant
 
 QUIET = 0.4

@@ -9,8 +9,8 @@ import pytest
 
 from teleop_system.modules.camera.rgbd_streaming import RGBDStreamClient, StreamingConfig
 from teleop_system.utils.ros2_helpers import TopicNames
+from tests.modules.camera.camera_robot import free_port, running_robot
 from tests.modules.camera.streaming.scenes import scene
-from tests.ros2.camera_robot import free_port, running_robot
 from tests.ros2.harness import Bench
 from tests.waiting import wait_for
 

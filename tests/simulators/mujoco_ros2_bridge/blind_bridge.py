@@ -10,7 +10,7 @@ import mujoco
 from teleop_system.ros2.teleop_node import run_node
 from teleop_system.simulators.mujoco_ros2_bridge import MuJoCoBridge
 
-MODULE = "tests.ros2.bridge.blind_bridge"
+MODULE = "tests.simulators.mujoco_ros2_bridge.blind_bridge"
 FAULT_FILE = "TELEOP_TEST_BLIND"
 """Environment variable that names the file."""
 FAULT = "OpenGL lost its context"

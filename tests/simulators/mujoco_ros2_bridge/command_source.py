@@ -12,7 +12,7 @@ from teleop_system.ros2.cdr import JointStateCodec, TwistCodec
 from teleop_system.ros2.teleop_node import TeleopNode, run_node
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
 
-MODULE = "tests.ros2.bridge.command_source"
+MODULE = "tests.simulators.mujoco_ros2_bridge.command_source"
 
 
 class CommandSource(TeleopNode):

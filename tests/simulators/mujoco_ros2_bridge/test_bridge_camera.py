@@ -8,8 +8,8 @@ from sensor_msgs.msg import Image
 
 from teleop_system.ros2.status import ROBOT, Level
 from teleop_system.utils.ros2_helpers import TopicNames
-from tests.ros2.bridge import blind_bridge
-from tests.ros2.bridge.rig import running_bridge
+from tests.simulators.mujoco_ros2_bridge import blind_bridge
+from tests.simulators.mujoco_ros2_bridge.rig import running_bridge
 
 
 def test_a_camera_that_fails_is_told_retried_and_recovers(

@@ -6,7 +6,7 @@ import pytest
 
 from teleop_system.interfaces import Pose6D
 from teleop_system.robots import load_robot
-from tests.session.reachability import Reachability
+from tests.solvers.reachability import Reachability
 
 ROBOT = load_robot("rby1")
 NAMES = tuple(joint for chain in ROBOT.chains.values() for joint in chain.joints)

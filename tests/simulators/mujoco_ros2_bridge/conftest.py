@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One bridge for all tests of a file: starting one takes seconds."""
+"""One bridge for all tests of a file: a start takes seconds."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.ros2.bridge.rig import BridgeRig, running_bridge
+pytest.importorskip("rclpy")
+from tests.simulators.mujoco_ros2_bridge.rig import BridgeRig, running_bridge
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +17,7 @@ def shared_bridge(own_domain: None) -> Iterator[BridgeRig]:
 
 @pytest.fixture
 def bridge(shared_bridge: BridgeRig) -> Iterator[BridgeRig]:
-    """A bridge that is ready, and left so."""
+    """A bridge that is ready before the test and after it."""
     shared_bridge.bench.wait_for_state("ready")
     shared_bridge.states.clear()
     shared_bridge.targets.clear()
