@@ -44,11 +44,11 @@ class IKResult:
         error_orientation: float,
     ) -> "IKResult":
         """Return a result of values known to be valid; checks cost a tenth of a tick."""
-        result = object.__new__(cls)
-        object.__setattr__(result, "joint_positions", joint_positions)
-        object.__setattr__(result, "success", success)
-        object.__setattr__(result, "error_position", error_position)
-        object.__setattr__(result, "error_orientation", error_orientation)
+        result, write = object.__new__(cls), object.__setattr__
+        write(result, "joint_positions", joint_positions)
+        write(result, "success", success)
+        write(result, "error_position", error_position)
+        write(result, "error_orientation", error_orientation)
         return result
 
 

@@ -80,6 +80,7 @@ class ModelSolver(IIKSolver):
         self._limits = self._kinematics.limits
         self._bounds = MotionBounds(self._limits, options.return_speed)
         self._chains = np.zeros(len(options.chains), dtype=chain_kernels.CHAIN)
+        self._distances, self._angles = self._chains["distance"], self._chains["angle"]
         self._tasks = {
             name: ChainTask(name, config, self._chains[index])
             for index, (name, config) in enumerate(options.chains.items())
@@ -273,11 +274,9 @@ class ModelSolver(IIKSolver):
 
     def _measure(self, followed: Iterable[str], *, is_solved: bool) -> IKResult:
         self._observe()
-        distances, angles = self._chains["distance"], self._chains["angle"]
         worst_position = worst_orientation = 0.0
-        for name, distance, angle in zip(
-            self._tasks, distances.tolist(), angles.tolist(), strict=True
-        ):
+        errors = zip(self._tasks, self._distances.tolist(), self._angles.tolist(), strict=True)
+        for name, distance, angle in errors:
             if name in followed:
                 worst_position = max(worst_position, distance)
                 worst_orientation = max(worst_orientation, angle)

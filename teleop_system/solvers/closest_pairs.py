@@ -74,8 +74,10 @@ class ClosestPairs:
             The smallest distances; infinite if all pairs are far.
         """
         excursion = self._no_excursion if excursion is None else excursion
-        kernels.add_travel(start, rest, excursion, self._travel)
         self._count = kernels.find_near(
+            start,
+            rest,
+            excursion,
             self._travel,
             self._reach,
             self._at_rest,

@@ -172,6 +172,23 @@ def solve(matrix: Array, right: Array, factor: Array, out: Array) -> bool:
     return True
 
 
+@kernel("void(f8[::1], f8[::1], LIMIT[::1], f8[::1])")
+def write_rest(joints: Array, last: Array, limits: Records, rest: Array) -> None:
+    """Compute where joints come to rest if they brake.
+
+    After a tick with step `x` a joint comes to rest at `x + x |x| / (2 c)` from where the tick
+    began, with `c = a dt²`; if the last of its braking ticks is not a full one, a little before.
+
+    Args:
+        joints: Joint positions [rad], shape (N,).
+        last: The step that led there [rad], shape (N,).
+        limits: Limits of the joints, shape (N,).
+        rest: Written: the resting positions [rad], shape (N,).
+    """
+    for n in range(joints.size):
+        rest[n] = abs(last[n]) * (0.5 / limits[n]["change"]) * last[n] + joints[n]
+
+
 @kernel("b1(f8[::1], f8[::1], f8[::1], LIMIT[::1])")
 def is_within_limits(step: Array, last: Array, rest: Array, limits: Records) -> bool:
     """Return whether a step is within all limits of motion.
@@ -224,5 +241,5 @@ def free_step(
         return False
     for n in range(step.size):
         ahead[n] = joints[n] + step[n]
-        rest[n] = abs(step[n]) * (0.5 / limits[n]["change"]) * step[n] + ahead[n]
+    write_rest(ahead, step, limits, rest)
     return is_within_limits(step, last, rest, limits)

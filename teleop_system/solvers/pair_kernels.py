@@ -58,14 +58,7 @@ class Nearest(NamedTuple):
 
 @kernel("void(f8[::1], f8[::1], f8[::1], TRAVEL[::1])")
 def add_travel(start: Array, rest: Array, excursion: Array, travel: Records) -> None:
-    """Count the motion of the resting position, and set the length of the braking path.
-
-    Args:
-        start: Joint positions at the begin of the braking path [rad], shape (N,).
-        rest: Joint positions at its end [rad], shape (N,).
-        excursion: Largest distance by which it leads beyond the two [rad], shape (N,).
-        travel: The joints, shape (N,); updated.
-    """
+    """Count the motion of the resting position, and set the length of the braking path."""
     for n in range(travel.size):
         joint = travel[n]
         joint["total"] += abs(rest[n] - joint["rest"])
@@ -82,8 +75,14 @@ def update_bound(travel: Records, reach: Array, pair: int, bound: Records) -> No
         bound["ahead"] += reach[n, pair] * travel[n]["ahead"]
 
 
-@kernel("i8(TRAVEL[::1], f8[:, ::1], f8, f8, f8[::1], BOUND[::1], NEAR[::1])")
+@kernel(
+    "i8(f8[::1], f8[::1], f8[::1], TRAVEL[::1], f8[:, ::1], f8, f8, f8[::1], BOUND[::1],"
+    " NEAR[::1])"
+)
 def find_near(
+    start: Array,
+    rest: Array,
+    excursion: Array,
     travel: Records,
     reach: Array,
     at_rest: float,
@@ -95,7 +94,10 @@ def find_near(
     """Find the pairs that may be near at rest, or on the braking path.
 
     Args:
-        travel: The joints, shape (N,).
+        start: Joint positions at the begin of the braking path [rad], shape (N,).
+        rest: Joint positions at its end [rad], shape (N,).
+        excursion: Largest distance by which it leads beyond the two [rad], shape (N,).
+        travel: The joints, shape (N,); updated.
         reach: Largest change of each distance per joint motion [m/rad], shape (N, P).
         at_rest: Distance [m] below which a pair is near at rest.
         on_path: Distance [m] below which a pair is near on the braking path.
@@ -106,6 +108,7 @@ def find_near(
     Returns:
         The number of pairs found: 0 unless one of them may be near.
     """
+    add_travel(start, rest, excursion, travel)
     changes[:] = 0.0
     for n in range(travel.size):
         change = travel[n]["total"] + travel[n]["ahead"]

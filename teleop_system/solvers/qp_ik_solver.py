@@ -21,10 +21,10 @@ from typing_extensions import override
 
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.solvers import ik_kernels as kernels
+from teleop_system.solvers.braking_state import BrakingState
 from teleop_system.solvers.pinocchio_solver import PinocchioSolver
 from teleop_system.solvers.qp_backend import BACKENDS, installed_backends
 from teleop_system.solvers.regularization import Regularization
-from teleop_system.solvers.rest_prediction import BrakingState, resting_position
 
 if TYPE_CHECKING:
     from teleop_system.solvers.self_collision import SelfCollision
@@ -117,7 +117,7 @@ class QPIKSolver(PinocchioSolver):
         return BrakingState(self._joints, self._last_step, self._rest)
 
     def _update_rest(self) -> None:
-        self._rest[:] = resting_position(self._joints, self._last_step, self._bounds.change)
+        kernels.write_rest(self._joints, self._last_step, self._bounds.limits, self._rest)
 
     def _free_step(self) -> Array | None:
         """Return the step without any limits, or None if it might exceed one.
@@ -170,7 +170,7 @@ class QPIKSolver(PinocchioSolver):
 
     def _keeps_apart(self, step: Array, collision: "SelfCollision") -> bool:
         ahead = self._joints + step
-        self._next_rest[:] = resting_position(ahead, step, self._bounds.change)
+        kernels.write_rest(ahead, step, self._bounds.limits, self._next_rest)
         return collision.check(BrakingState(ahead, step, self._next_rest), self._current())
 
     def _accept(self, collision: "SelfCollision") -> None:

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.solvers import approach_kernels as kernels
+from teleop_system.solvers.braking_state import BrakingState
 from teleop_system.solvers.closest_pairs import ClosestPairs
 from teleop_system.solvers.kinematics import KinematicModel
 from teleop_system.solvers.link_distances import LinkDistances
-from teleop_system.solvers.rest_prediction import BrakingState
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
