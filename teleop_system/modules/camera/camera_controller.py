@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the operator's head to the pan and tilt of the robot's."""
+"""Converts the operator's head orientation to pan and tilt of the robot's head."""
 
 import math
 from dataclasses import dataclass
@@ -26,16 +26,16 @@ from teleop_system.safety.engage_ramp import EngageRamp
 from teleop_system.utils.filters import OneEuroRotationFilter
 
 
-@dataclass(slots=True)  # One is made in every tick, and to freeze it takes longer.
+@dataclass(slots=True)  # Not frozen: one is created per tick, and freezing is slower.
 class PanTiltOutput:
-    """Where the robot's head should look, and why that may not be where the operator looks.
+    """Command of the robot's head in one tick.
 
     Attributes:
         pan: Angle of the pan joint, left positive, in [rad].
         tilt: Angle of the tilt joint, down positive, in [rad].
-        causes: Whatever limited or held the wish in this tick.
-        timestamp: Time at which the operator's head was measured in [s]; the present time
-            while the head holds.
+        causes: Why the head is limited or holds.
+        timestamp: Time of measurement of the operator's head in [s]; the current time while the
+            head holds.
     """
 
     pan: float
@@ -45,10 +45,10 @@ class PanTiltOutput:
 
 
 class CameraController:
-    """Turns the robot's head as the operator's, counted from a centre.
+    """Moves the robot's head like the operator's, relative to a centre.
 
-    Positive tilt looks down. Whatever goes wrong with the input makes the head brake to a hold;
-    whenever it follows again, it catches up along a ramp.
+    Positive tilt looks down. After any input error the head brakes and holds; when it follows
+    again, it catches up along a ramp.
     """
 
     def __init__(self, config: CameraConfig) -> None:
@@ -66,7 +66,7 @@ class CameraController:
         self.reset()
 
     def reset(self, pan: float = 0.0, tilt: float = 0.0) -> None:
-        """Forget the past, and hold where the head is now, in [rad]."""
+        """Forget all inputs, and hold at these angles in [rad]."""
         self._pan.reset(pan)
         self._tilt.reset(tilt)
         self._clock.reset()
@@ -77,20 +77,19 @@ class CameraController:
         self._begin_ramp()
 
     def recenter(self) -> None:
-        """Let the next good sample be straight ahead."""
+        """Use the next usable sample as the new centre."""
         self._center = None
 
     def update(
         self, head: Pose6D | ArrayLike | None, *, now: float, dt: float, engaged: bool = True
     ) -> PanTiltOutput:
-        """Return the command for this tick.
+        """Return the command of this tick.
 
         Args:
-            head: Newest pose of the head, ROS axes, or a quaternion xyzw measured just now; None
-                where there is none.
+            head: Newest pose of the head in ROS axes, or a quaternion xyzw measured now, or None.
             now: Time in [s] on the clock of the poses' stamps.
             dt: Time since the last call in [s].
-            engaged: False while the operator has not engaged the head.
+            engaged: Whether the operator has engaged the head.
         """
         time = self._clock.begin(now, dt, self._log)
         if time is TickTime.BACKWARDS:
@@ -98,12 +97,12 @@ class CameraController:
         is_timely = time is TickTime.REGULAR
         if not (math.isfinite(dt) and dt > 0.0):
             dt = 1.0 / self._config.rate
-        is_seen = is_timely and self._see(self._as_pose(head, now), now)
+        has_input = is_timely and self._filter_sample(self._as_pose(head, now), now)
         if not engaged:
             self._log.add(Rule.NOT_ENGAGED, "head", 0.0, 1.0, Severity.HOLD)
             if self._config.center_on_engage:
                 self._center = None
-        if engaged and is_seen:
+        if engaged and has_input:
             self._follow(dt)
         else:
             self._is_following = False
@@ -128,7 +127,7 @@ class CameraController:
             self._log.add(rule, "head", float(np.size(head)), 4.0, Severity.HOLD)
             return None
 
-    def _see(self, pose: Pose6D | None, now: float) -> bool:
+    def _filter_sample(self, pose: Pose6D | None, now: float) -> bool:
         """Filter a new sample; return whether there is a usable one."""
         last = self._gate.sample
         verdict = self._gate.check(pose, now, self._log)
@@ -148,7 +147,7 @@ class CameraController:
         self._start = tuple(axis.begin() for axis in self._axes)
 
     def _follow(self, dt: float) -> None:
-        """Go on towards where the operator looks."""
+        """Move towards the direction of the operator's gaze."""
         assert self._filter.value is not None
         angles = gaze_angles(self._filter.value)
         if self._center is None:
@@ -160,23 +159,22 @@ class CameraController:
             self._begin_ramp()
         else:
             self._ramp.advance(dt)
-        share = self._ramp.blend
+        blend = self._ramp.blend
         targets = self._targets(*angles)
-        wishes = [a + share * (b - a) for a, b in zip(self._start, targets, strict=True)]
-        for axis, wish in zip(self._axes, wishes, strict=True):
-            axis.follow(wish, dt)
+        for axis, start, target in zip(self._axes, self._start, targets, strict=True):
+            axis.follow(start + blend * (target - start), dt)
 
     def _targets(self, yaw: float, nod: float) -> tuple[float, float]:
-        """Return pan and tilt for where the operator looks, within their ranges."""
+        """Return pan and tilt of the operator's gaze, within their ranges."""
         assert self._center is not None
         config = self._config
-        turned = math.remainder(yaw - self._center[0], 2.0 * math.pi)
-        pan = config.pan_scale * turned
+        relative_yaw = math.remainder(yaw - self._center[0], 2.0 * math.pi)
+        pan = config.pan_scale * relative_yaw
         if config.pan_lower <= pan <= config.pan_upper:
             self._side = math.copysign(1.0, pan)
         else:
-            # Someone who looks behind them stays on the side they came from, or the head would
-            # swing round through the front.
+            # An operator who looks backwards stays at the limit of the same side; otherwise the
+            # head would swing through the front to the other side.
             self._side = self._side or math.copysign(1.0, pan)
             limit = config.pan_upper if self._side > 0.0 else config.pan_lower
             self._log.add(Rule.POSITION, "pan", pan, limit)

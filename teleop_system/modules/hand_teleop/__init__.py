@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hands that follow the operator's: a DG-5F joint by joint or tip by tip, a gripper by its grasp.
+"""Hand module: a DG-5F follows finger angles or finger tips, a gripper the operator's grasp.
 
-`HandController` takes one hand's samples and gives joint positions; `HandPairController` does the
-same for both, solving them together. What maps a person's hand to a robot's is a retargeter.
+`HandController` converts samples of one hand to joint positions; `HandPairController` does so for
+both hands. A retargeter maps a person's hand to the robot's hand.
 """
 
 from teleop_system.modules.hand_teleop.config import (

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One hand of the robot that follows one of the operator: a DG-5F or a gripper.
+"""Commands the robot's hands, DG-5F or gripper, from the operator's hands.
 
-The way of a sample: gate, retargeter, smoothing, ramp, speed and acceleration limits, and for a
-DG-5F the guard between its fingers. Whatever holds or changes the motion yields a cause.
+A sample passes gate, retargeter, smoothing, ramp, speed and acceleration limits, and for a DG-5F
+the guard between its fingers. Whatever holds or changes the motion yields a cause.
 """
 
 import math
@@ -25,15 +25,15 @@ from teleop_system.safety.engage_ramp import EngageRamp
 from teleop_system.utils.filters import OneEuroFilter
 
 
-@dataclass(slots=True, eq=False)  # Made in every cycle; to freeze it would cost more.
+@dataclass(slots=True, eq=False)  # Not frozen: one is created per tick, and freezing is slower.
 class HandOutput:
-    """What a hand is to do in this cycle.
+    """Command of one hand in one tick.
 
     Attributes:
         positions: Joint positions in [rad] or [m], shape (N,), in the order of `joint_names`.
-        causes: Whatever held or changed the motion.
+        causes: Why the hand holds, or does not fully follow.
         following: Whether the hand follows the operator; False while it holds.
-        timestamp: Time at which the sample acted upon was measured in [s].
+        timestamp: Time of measurement of the followed sample in [s].
     """
 
     positions: Array
@@ -43,12 +43,12 @@ class HandOutput:
 
 
 class HandController:
-    """Commands one hand from the operator's samples, deterministically.
+    """Commands one hand; a tick is `check`, `retarget` and `move`.
 
     Args:
         side: The operator's hand, "left" or "right".
         config: Parameters.
-        hand: The robot's hand; None stands for a DG-5F of that side.
+        hand: The robot's hand; None means a DG-5F of that side.
 
     Raises:
         ConfigError: The configuration does not fit the hand.
@@ -66,7 +66,7 @@ class HandController:
         self._filter = OneEuroFilter(limits.smoothing_cutoff, limits.smoothing_beta)
         self._log = CauseLog()
         self._now: float | None = None
-        self._step, self._follows = 0.0, False
+        self._step, self._is_usable = 0.0, False
         self._target: Array | None = None
         self._ramp_start: Array | None = None
         self._ramp = EngageRamp(limits.ramp_time)
@@ -75,7 +75,7 @@ class HandController:
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """The robot's joints, in the order of the output."""
+        """The joints of the robot's hand, in the order of the output."""
         return self._kind.joint_names
 
     @property
@@ -90,11 +90,11 @@ class HandController:
 
     @property
     def is_blocked(self) -> bool:
-        """Whether fingers were kept from each other in the last cycle."""
+        """Whether the last step was shortened to keep fingers apart."""
         return self._kind.is_blocked
 
     def reset(self, positions: Array | None = None) -> None:
-        """Take up from where the hand is: measured positions [rad] or [m], or the open hand.
+        """Start from measured positions [rad] or [m], or from the open hand.
 
         Raises:
             InvalidJointStateError: The positions are not one finite number per joint.
@@ -107,69 +107,69 @@ class HandController:
     def update(
         self, state: HandJointState | None, *, now: float, dt: float, engaged: bool = True
     ) -> HandOutput:
-        """Return the command of this cycle.
+        """Return the command of this tick.
 
         Args:
             state: Newest sample of the operator's hand, or None.
             now: Monotonic time in [s].
-            dt: Time since the last cycle in [s].
+            dt: Time since the last tick in [s].
             engaged: Whether the operator has engaged this hand.
         """
-        fresh = self.admit(state, now=now, dt=dt, engaged=engaged)
-        target = None
-        if fresh is not None:
-            try:
-                target = self._kind.retarget(fresh)
-            except InvalidHandStateError:
-                target = None  # `advance` says so.
-        return self.advance(fresh, target)
+        sample = self.check(state, now=now, dt=dt, engaged=engaged)
+        return self.move(sample, None if sample is None else self.retarget(sample))
 
-    def admit(
+    def check(
         self, state: HandJointState | None, *, now: float, dt: float, engaged: bool = True
     ) -> HandJointState | None:
-        """Do the first half of `update()`: return the sample if it is to be acted upon."""
-        timely = math.isfinite(now)
-        self._log.begin(now if timely else self._now or 0.0)
+        """Begin a tick; return the sample if it is new and the hand may follow it."""
+        is_timely = math.isfinite(now)
+        self._log.begin(now if is_timely else self._now or 0.0)
         self._step = self._step_time(now, dt)
-        self._follows = False
-        if not timely:
+        self._is_usable = False
+        if not is_timely:
             return None
         was_fresh = self._gate.is_fresh(now)
         verdict = self._gate.check(state, now, self._log)
         if not engaged:
             self._log.add(Rule.NOT_ENGAGED, self._name, 0.0, 1.0, Severity.HOLD)
             return None
-        self._follows = verdict in USABLE
+        self._is_usable = verdict in USABLE
         if verdict is not Verdict.NEW:
             return None
         if not was_fresh:
-            self._stop_following()  # The hand has held; it begins with the ramp again.
+            self._stop_following()  # The hand has held, so the ramp restarts.
         return state
 
-    def advance(self, fresh: HandJointState | None, target: Array | None) -> HandOutput:
-        """Do the second half of `update()`: move on, towards the target or to a halt.
+    def retarget(self, sample: HandJointState) -> Array | None:
+        """Return the joint targets for a sample; None if the sample has no finger tips."""
+        try:
+            return self._kind.retarget(sample)
+        except InvalidHandStateError:
+            return None
+
+    def move(self, sample: HandJointState | None, target: Array | None) -> HandOutput:
+        """End a tick: take one step towards the target, or brake.
 
         Args:
-            fresh: What `admit()` returned.
-            target: Where it wants the joints in [rad] or [m], as the retargeter of this kind of
-                hand gives it; None where the sample lacks what that needs.
+            sample: The result of `check`.
+            target: Its joint targets in [rad] or [m]; None if it has no finger tips.
         """
-        if fresh is not None:
-            self._target, self._stamp = target, fresh.timestamp
+        if sample is not None:
+            self._target, self._stamp = target, sample.timestamp
             if target is None:
                 subject = f"{self._side} finger tips"
                 self._log.add(Rule.WRONG_SHAPE, subject, 0.0, FINGER_COUNT, Severity.HOLD)
-        follows = self._follows and self._target is not None
+        is_following = self._is_usable and self._target is not None
         if self._step > 0.0:
-            if follows and self._target is not None:
+            if is_following and self._target is not None:
                 self._follow(self._target, self._step)
             else:
                 self._stop_following()
                 self._kind.brake(self._step)
-        return HandOutput(self._kind.positions, self._log.causes, follows, self._stamp)
+        return HandOutput(self._kind.positions, self._log.causes, is_following, self._stamp)
 
     def _step_time(self, now: float, dt: float) -> float:
-        """Return how much time this cycle may use [s]; none where the clock is not to trust."""
+        """Return the time step of this tick [s]; 0 if the clock is invalid."""
         last, limit = self._now, self._config.max_step_time
         if not (math.isfinite(now) and math.isfinite(dt) and dt > 0.0):
             self._log.add(Rule.TIME_ORDER, self._name, dt, 0.0, Severity.HOLD)
@@ -186,7 +186,7 @@ class HandController:
         return min(elapsed, limit)
 
     def _follow(self, target: Array, step: float) -> None:
-        first = self._ramp_start is None
+        is_first = self._ramp_start is None
         if self._ramp_start is None:
             self._ramp_start = self._kind.positions
             self._jump = float(np.max(np.abs(target - self._ramp_start)))
@@ -195,10 +195,10 @@ class HandController:
         if not self._ramp.is_complete and self._jump > self._kind.engage_step:
             self._log.add(Rule.ENGAGE_JUMP, self._name, self._jump, self._kind.engage_step)
         smooth = self._filter.update(target, step)
-        share = self._ramp.blend
-        goal = share * smooth + (1.0 - share) * self._ramp_start
-        # Even a cycle far longer than usual must not make the first step a jump.
-        speed = self._kind.engage_step / step if first else self._kind.max_speed
+        blend = self._ramp.blend
+        goal = blend * smooth + (1.0 - blend) * self._ramp_start
+        # The first step stays small, even in a tick that is much longer than usual.
+        speed = self._kind.engage_step / step if is_first else self._kind.max_speed
         self._kind.follow(goal, step, min(speed, self._kind.max_speed), self._log)
 
     def _stop_following(self) -> None:
@@ -208,11 +208,11 @@ class HandController:
 
 
 class HandPairController:
-    """Both hands at once; fingertip retargeting solves them together, for little more than one.
+    """Commands both hands; fingertip retargeting solves them in one batch.
 
     Args:
         config: Parameters of both.
-        hands: The robot's hands by side; a missing one stands for a DG-5F.
+        hands: The robot's hands by side; a missing one means a DG-5F.
     """
 
     def __init__(
@@ -221,17 +221,12 @@ class HandPairController:
         config = config or HandTeleopConfig()
         robot = hands or {}
         self.hands = {side: HandController(side, config, robot.get(side)) for side in HAND_SIDES}
-        together = [side for side, hand in self.hands.items() if hand.needs_tips]
-        batched = config.retargeter == "fingertips" and len(together) > 1
-        self._batch = FingertipBatch(together, config.fingertips) if batched else None
-
-    @property
-    def is_batched(self) -> bool:
-        """Whether both hands are solved together."""
-        return self._batch is not None
+        sides = [side for side, hand in self.hands.items() if hand.needs_tips]
+        is_batched = config.retargeter == "fingertips" and len(sides) > 1
+        self._batch = FingertipBatch(sides, config.fingertips) if is_batched else None
 
     def reset(self, positions: Mapping[str, Array]) -> None:
-        """Take up from where the hands are: measured positions [rad] or [m] by side."""
+        """Start from measured positions [rad] or [m] by side."""
         for side, values in positions.items():
             self.hands[side].reset(values)
         if self._batch is not None:
@@ -245,35 +240,38 @@ class HandPairController:
         dt: float,
         engaged: Mapping[str, bool] | None = None,
     ) -> dict[str, HandOutput]:
-        """Return the commands of this cycle by side.
+        """Return the commands of this tick by side.
 
         Args:
             states: Newest samples by side; a missing one counts as lost.
             now: Monotonic time in [s].
-            dt: Time since the last cycle in [s].
-            engaged: Which hands the operator has engaged; a missing one is.
+            dt: Time since the last tick in [s].
+            engaged: Whether the operator has engaged each hand; a missing one counts as engaged.
         """
-        wishes = engaged or {}
-        outputs = {}
-        if self._batch is None:
-            for side, hand in self.hands.items():
-                wish = wishes.get(side, True)
-                outputs[side] = hand.update(states.get(side), now=now, dt=dt, engaged=wish)
-            return outputs
-        fresh = {
-            side: hand.admit(states.get(side), now=now, dt=dt, engaged=wishes.get(side, True))
+        flags = engaged or {}
+        samples = {
+            side: hand.check(states.get(side), now=now, dt=dt, engaged=flags.get(side, True))
             for side, hand in self.hands.items()
         }
-        tips = {
-            side: state.finger_tip_positions
-            for side, state in fresh.items()
-            if state is not None and state.finger_tip_positions is not None
+        targets = self._retarget({side: s for side, s in samples.items() if s is not None})
+        outputs = {
+            side: hand.move(samples[side], targets.get(side)) for side, hand in self.hands.items()
         }
-        targets = self._batch.retarget(tips) if tips else {}
-        for side, hand in self.hands.items():
-            outputs[side] = hand.advance(fresh[side], targets.get(side))
-        blocked = [side for side, hand in self.hands.items() if hand.is_blocked]
-        if blocked:
-            # What cannot be reached from here is no use as a start for the next solution.
-            self._batch.reset({side: outputs[side].positions for side in blocked})
+        blocked = {
+            side: outputs[side].positions for side in outputs if self.hands[side].is_blocked
+        }
+        if self._batch is not None and blocked:
+            # A blocked target is unreachable, so the next solution starts from the command.
+            self._batch.reset(blocked)
         return outputs
+
+    def _retarget(self, samples: Mapping[str, HandJointState]) -> Mapping[str, Array | None]:
+        """Return joint targets by side."""
+        if self._batch is None:
+            return {side: self.hands[side].retarget(sample) for side, sample in samples.items()}
+        tips = {
+            side: sample.finger_tip_positions
+            for side, sample in samples.items()
+            if sample.finger_tip_positions is not None
+        }
+        return self._batch.retarget(tips) if tips else {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The robot's hands as a lifecycle node."""
+"""The hand module as a lifecycle node."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, cast
@@ -18,7 +18,7 @@ from teleop_system.utils.ros2_helpers import TopicNames
 
 
 class HandTeleopNode(ModuleNode):
-    """Closes and opens the robot's hands as the operator's do."""
+    """Moves the robot's hands with the operator's."""
 
     module_name = "hand"
     sections = ("hand",)
@@ -31,7 +31,7 @@ class HandTeleopNode(ModuleNode):
 
     @override
     def open_input(self, signal: str, *, wakes: bool = True) -> SampleTopic[Any]:
-        # The topic carries angles only; tips follow from them.
+        # The topic carries angles only; finger tips are derived from them.
         derivation = DERIVATIONS.get(signal)
         complete = cast(
             "Callable[[HandJointState], HandJointState] | None",

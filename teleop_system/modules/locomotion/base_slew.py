@@ -77,8 +77,8 @@ class BaseSlew:
         total = sum(needs)
         if total <= 0.0:
             return
-        wanted = [need / total for need in needs]
-        largest = max(abs(a - b) for a, b in zip(wanted, self._shares, strict=True))
+        goals = [need / total for need in needs]
+        largest = max(abs(a - b) for a, b in zip(goals, self._shares, strict=True))
         # One factor for all, so that the shares still add up to one.
         step = min(1.0, self._share_rate * dt / largest) if largest > 0.0 else 0.0
-        self._shares = tuple(b + step * (a - b) for a, b in zip(wanted, self._shares, strict=True))
+        self._shares = tuple(b + step * (a - b) for a, b in zip(goals, self._shares, strict=True))

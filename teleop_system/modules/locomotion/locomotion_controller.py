@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the operator's feet to the velocity of the base."""
+"""Converts the motion of the operator's feet to a base velocity."""
 
 import math
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ from teleop_system.safety.cause_log import CauseLog
 from teleop_system.safety.engage_ramp import EngageRamp
 
 SMALLEST_STANCE = -0.08
-"""Left foot this far to the right of the right one, in [m], means that they are exchanged."""
+"""Stance in [m] below which the foot trackers count as exchanged (see `GaitEstimate.stance`)."""
 
 
-@dataclass(slots=True)  # One is made in every tick, and to freeze it takes longer.
+@dataclass(slots=True)  # Not frozen: one is created per tick, and freezing is slower.
 class LocomotionOutput:
-    """What the base should do, and why it may be less than the operator asked for.
+    """Command of the base in one tick.
 
     Attributes:
         command: Velocity of the base, within every limit.
-        causes: Whatever changed, held back or stopped the wish in this tick.
-        gait: What the operator's feet were taken to say.
+        causes: Why the requested velocity was changed, limited or stopped.
+        gait: Estimate of the operator's gait.
     """
 
     command: VelocityCommand
@@ -34,11 +34,11 @@ class LocomotionOutput:
 
 
 class LocomotionController:
-    """Drives a base as the operator steps, walks and turns.
+    """Drives a base with the operator's stepping, walking and turning.
 
-    Anything wrong with a foot tracker, with time or with the engagement makes the base brake at
-    once, harder than it ever accelerates. Once begun, braking goes on to a standstill; then, as
-    soon as all is well, the feet are followed anew from where they are, with a ramp.
+    Any fault of a foot tracker, of time or of the engagement makes the base brake at once, harder
+    than it accelerates. Braking always continues to a standstill. After that, when all faults are
+    gone, the base follows the feet again from a new anchor, with a ramp.
     """
 
     def __init__(self, config: LocomotionConfig) -> None:
@@ -55,7 +55,7 @@ class LocomotionController:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the past and stand still; only for a base that does stand still."""
+        """Forget all inputs and start at rest; call it only while the base stands still."""
         self._slew.reset()
         self._detector = GaitDetector(self._config.gait)
         self._forget_inputs()
@@ -73,15 +73,15 @@ class LocomotionController:
         dt: float,
         engaged: bool = True,
     ) -> LocomotionOutput:
-        """Return the command for this tick.
+        """Return the command of this tick.
 
         Args:
-            left_foot: Newest pose of the left foot, ROS axes; None where there is none.
-            right_foot: Newest pose of the right foot.
-            waist: Newest pose of the waist; it helps, but the feet alone will do.
+            left_foot: Newest pose of the left foot in ROS axes, or None.
+            right_foot: Newest pose of the right foot, or None.
+            waist: Newest pose of the waist, or None; optional.
             now: Time in [s] on the clock of the poses' stamps.
             dt: Time since the last call in [s].
-            engaged: False while the operator has not engaged the base.
+            engaged: Whether the operator has engaged the base.
         """
         time = self._clock.begin(now, dt, self._log)
         if time is TickTime.BACKWARDS:
@@ -89,10 +89,10 @@ class LocomotionController:
         is_timely = time is TickTime.REGULAR
         if not (math.isfinite(dt) and dt > 0.0):
             dt = 1.0 / self._config.rate  # A broken clock must not keep the base from braking.
-        is_seen = is_timely and self._detect(left_foot, right_foot, waist, now)
+        has_input = is_timely and self._detect_gait(left_foot, right_foot, waist, now)
         if not engaged:
             self._log.add(Rule.NOT_ENGAGED, "base", 0.0, 1.0, Severity.HOLD)
-        if engaged and is_seen:
+        if engaged and has_input:
             self._is_braking = self._is_braking and not self._slew.is_standing
         else:
             self._is_braking = True
@@ -101,7 +101,7 @@ class LocomotionController:
             self._ramp.restart()
             self._slew.brake(dt)
         else:
-            self._slew.follow(self._wishes(dt), dt)
+            self._slew.follow(self._requested_speeds(dt), dt)
         return LocomotionOutput(self._command(), self._log.causes, self._detector.estimate)
 
     def _forget_inputs(self) -> None:
@@ -109,18 +109,18 @@ class LocomotionController:
             gate.reset()
         self._detector.reset()
 
-    def _detect(
+    def _detect_gait(
         self, left: Pose6D | None, right: Pose6D | None, waist: Pose6D | None, now: float
     ) -> bool:
-        """Let the detector see the newest poses; tell whether both feet can be believed."""
+        """Update the detector; return whether both feet have usable samples."""
         # Every gate is checked, so that every cause is reported and every gap noticed.
         before = self._left.sample, self._right.sample
         feet = [
             self._left.check(left, now, self._log) in USABLE,
             self._right.check(right, now, self._log) in USABLE,
         ]
-        asked = self._config.with_waist and waist is not None
-        with_waist = asked and self._waist.check(waist, now, self._log) in USABLE
+        has_waist = self._config.with_waist and waist is not None
+        with_waist = has_waist and self._waist.check(waist, now, self._log) in USABLE
         if not all(feet):
             return False
         assert self._left.sample is not None
@@ -138,34 +138,32 @@ class LocomotionController:
             self._log.add(Rule.SWAPPED, "feet", exchanged, LEAP, Severity.HOLD)
         return not exchanged
 
-    def _wishes(self, dt: float) -> list[float]:
-        """Return the wished speed of every axis of the base, within its limits."""
+    def _requested_speeds(self, dt: float) -> list[float]:
+        """Return the requested speed of every axis of the base, within its limits."""
         config, gait = self._config, self._detector.estimate
         self._ramp.advance(dt)
-        if not (gait.forward or gait.lateral or gait.turn):
-            return [0.0] * (3 if self._is_holonomic else 2)
-        scale = self._ramp.blend
+        blend = self._ramp.blend
         forward = self._limit("linear_x", gait.forward * config.linear_scale)
         lateral = self._limit("linear_y", gait.lateral * config.linear_scale)
         turn = self._limit("angular_z", gait.turn * config.angular_scale)
-        wishes = [scale * forward, scale * turn]
+        speeds = [blend * forward, blend * turn]
         if self._is_holonomic:
-            wishes.append(scale * lateral)
+            speeds.append(blend * lateral)
         elif lateral != 0.0:
             self._log.add(Rule.UNSUPPORTED, "base", lateral, 0.0)
-        return wishes
+        return speeds
 
-    def _limit(self, axis: str, wish: float) -> float:
-        """Return a wish without what is too small to mean anything or too large to be obeyed."""
+    def _limit(self, axis: str, speed: float) -> float:
+        """Return a speed after dead zone and saturation."""
         config = self._config
         is_turn = axis == "angular_z"
         dead_zone = config.angular_dead_zone if is_turn else config.dead_zone
         largest = config.max_angular if is_turn else config.max_linear
-        if abs(wish) < dead_zone:
+        if abs(speed) < dead_zone:
             return 0.0
-        if abs(wish) > largest:
-            self._log.add(Rule.VELOCITY, f"base {axis}", abs(wish), largest)
-        return max(-largest, min(largest, wish))
+        if abs(speed) > largest:
+            self._log.add(Rule.VELOCITY, f"base {axis}", abs(speed), largest)
+        return max(-largest, min(largest, speed))
 
     def _command(self) -> VelocityCommand:
         forward, turn, *lateral = self._slew.speeds
@@ -175,12 +173,12 @@ class LocomotionController:
             stamp = min(left_foot.timestamp, right_foot.timestamp)
         if not math.isfinite(stamp):
             stamp = 0.0
-        # Zeros come without a sign.
+        # Adding 0.0 removes the sign of a negative zero.
         return VelocityCommand(forward + 0.0, sum(lateral, 0.0), turn + 0.0, stamp)
 
 
 def _slew(config: LocomotionConfig) -> BaseSlew:
-    """Return the slew of the axes forward, rotation and, where the base has it, sideways."""
+    """Return the slew for the axes forward, rotation and, for a holonomic base, sideways."""
     linear = AxisLimits(
         config.linear_acceleration,
         config.linear_jerk,

@@ -340,9 +340,8 @@ def test_a_pair_does_what_each_hand_does_alone(retargeter: str) -> None:
         for side in SIDES:
             single = alone[side].update(states[side], now=now, dt=DT)
             # The solver may give one of two hands a step more than it needs.
-            np.testing.assert_allclose(
-                outputs[side].positions, single.positions, atol=0.02 if pair.is_batched else 0.0
-            )
+            tolerance = 0.02 if pair._batch is not None else 0.0
+            np.testing.assert_allclose(outputs[side].positions, single.positions, atol=tolerance)
 
 
 def test_one_hand_of_a_pair_can_be_lost_or_disengaged() -> None:
