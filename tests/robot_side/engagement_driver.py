@@ -44,7 +44,7 @@ class Driver:
     def feed(self, *updates: EngagementInputs, dt: float = 0.01) -> EngagementState:
         for inputs in updates:
             self.now += dt
-            # Equal ones, but never the same, as a core makes them.
+            # An equal copy: the robot side makes a new object in every cycle.
             self.status = self.machine.update(self.now, replace(inputs))
         return self.status.state
 

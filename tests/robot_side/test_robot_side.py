@@ -118,7 +118,7 @@ def test_a_restart_does_not_release_the_emergency_stop() -> None:
     assert rig.state is _S.ESTOPPED
     rig.cycle(reset_estop=True)
     rig.run(0.5)
-    assert rig.state is _S.SYNCING, "not even homing moves it before a person asks"
+    assert rig.state is _S.SYNCING, "not even homing moves it before a person requests it"
     rig.cycle(engage=True)
     rig.run_until(_S.READY)
 

@@ -24,7 +24,7 @@ def states_of(rig: Rig) -> list[str]:
 
 
 def moved(rig: Rig, part: str, seconds: float) -> float:
-    """Return the largest way of a part's commands while time passes."""
+    """Return the largest distance that a part's commands move while time passes."""
     columns = rig.session.robot_side.safety.parts[part].columns
     assert rig.session.output is not None
     before = rig.session.output.positions[columns].copy()

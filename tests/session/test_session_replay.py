@@ -31,7 +31,7 @@ def replay(recording: InputRecording, settings: TeleopSettings) -> np.ndarray:
 @pytest.mark.parametrize("robot", ["rby1", "rby1_dg5f"])
 def test_recorded_inputs_give_bit_identical_commands(robot: str, tmp_path: Path) -> None:
     overrides = (f"robot={robot}", "operator.seed=4")
-    # Times that jitter, as the wall's do, and a clutch that is opened and closed on the way.
+    # Times that jitter like wall time, and a clutch that opens and closes meanwhile.
     random = np.random.default_rng(0)
     with rigged(*overrides) as rig:
         for tick in range(300):

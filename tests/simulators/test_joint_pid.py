@@ -17,12 +17,12 @@ def gains(p: float = 100.0, i: float = 0.0, d: float = 20.0, effort: float = 50.
 
 def settle(pid: JointPid, load: float, seconds: float = 20.0) -> float:
     """Return where a mass of 1 kg comes to rest under a constant load [N]."""
-    place = speed = 0.0
+    position = speed = 0.0
     for _ in range(int(seconds / 0.002)):
-        effort = pid.update(np.array([1.0 - place]), np.array([-speed]), 0.002, NOTHING)[0]
+        effort = pid.update(np.array([1.0 - position]), np.array([-speed]), 0.002, NOTHING)[0]
         speed += (effort - load) * 0.002
-        place += speed * 0.002
-    return place
+        position += speed * 0.002
+    return position
 
 
 def test_a_load_is_carried_off_target_without_and_on_target_with_an_integral() -> None:
@@ -45,8 +45,8 @@ def test_the_integral_does_not_wind_up_against_an_obstacle() -> None:
 
 
 def test_gains_come_from_the_model_and_can_be_changed(rby1: MuJoCoSimulator) -> None:
-    places = rby1.joint_indices(["right_arm_0", "right_arm_3"])
-    own = PidGains.of_model(rby1, places)
+    indices = rby1.joint_indices(["right_arm_0", "right_arm_3"])
+    own = PidGains.of_model(rby1, indices)
     assert (own.p > 0.0).all() and (own.d > 0.0).all() and not own.i.any()
     changed = own.changed(p=[500.0], i=[1.0, 2.0], d=[])
     assert changed.p.tolist() == [500.0, 500.0] and changed.i.tolist() == [1.0, 2.0]

@@ -92,10 +92,10 @@ def test_velocities_are_held_against_gravity(start: Start, joint: str, speed: fl
     simulator.set_control_mode("velocity")
     simulator.set_joint_targets([joint], [speed])
     simulator.step(0.5)
-    place = simulator.joint_indices([joint])
-    begin = simulator.get_state().joint_positions[place]
+    index = simulator.joint_indices([joint])
+    begin = simulator.get_state().joint_positions[index]
     simulator.step(1.0)
-    moved = simulator.get_state().joint_positions[place] - begin
+    moved = simulator.get_state().joint_positions[index] - begin
     assert moved == pytest.approx(speed, abs=2e-3)
 
 

@@ -67,8 +67,8 @@ class Rig:
         if self.push:
             self.push_arm(self.now)
         ready = self.robot_side.status.state.value == "ready"
-        asked = Requests(engage=ready, estop=self.stopped)
-        self.robot_side.step(self.now, commands, None, asked, inputs_fresh=True)
+        requests = Requests(engage=ready, estop=self.stopped)
+        self.robot_side.step(self.now, commands, None, requests, inputs_fresh=True)
 
 
 @pytest.fixture(scope="module")
@@ -88,10 +88,10 @@ def test_the_robot_goes_where_it_is_told_in_every_mode(
     rig.run(0.5)
     assert rig.elbow() == pytest.approx(start, abs=0.01)
     rig.offset = 0.3
-    places = np.array(rig.run(3.0))
-    assert places[-1] == pytest.approx(start + 0.3, abs=0.02)
+    positions = np.array(rig.run(3.0))
+    assert positions[-1] == pytest.approx(start + 0.3, abs=0.02)
     limit = rby1().limits(ELBOW).velocity
-    assert np.abs(np.diff(places)).max() * 100.0 < 1.2 * limit
+    assert np.abs(np.diff(positions)).max() * 100.0 < 1.2 * limit
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -99,8 +99,8 @@ def test_modes_change_without_a_jump(simulator: MuJoCoSimulator, mode: str) -> N
     rig = Rig(simulator, MODES[0])
     before = rig.run(0.5)[-1]
     rig.simulated.set_mode(mode)
-    places = rig.run(0.5)
-    assert max(abs(place - before) for place in places) < 0.01
+    positions = rig.run(0.5)
+    assert max(abs(position - before) for position in positions) < 0.01
 
 
 def test_an_unknown_mode_is_refused_with_those_that_exist(simulator: MuJoCoSimulator) -> None:
@@ -163,7 +163,7 @@ def test_a_reset_keeps_the_mode_and_forgets_what_was_sent(simulator: MuJoCoSimul
     rig.robot_side.restart()
     assert rig.simulated.mode == "effort"
     rig.offset = 0.0
-    assert max(abs(place - start) for place in rig.run(0.3)) < 0.02
+    assert max(abs(position - start) for position in rig.run(0.3)) < 0.02
 
 
 def test_several_cycles_under_one_decision_take_as_much_time(simulator: MuJoCoSimulator) -> None:

@@ -20,10 +20,10 @@ from teleop_system.simulators.ros2_bridge_parameters import differing, refusal
 def test_how_firmly_a_robot_holds_is_not_changed_while_it_must(
     name: str, motion: MotionSource, estopped: bool, words: str
 ) -> None:
-    told = refusal([name], motion, estopped=estopped)
-    assert bool(told) == bool(words)
+    reason = refusal([name], motion, estopped=estopped)
+    assert bool(reason) == bool(words)
     if words:
-        assert words in told and name in told
+        assert words in reason and name in reason
 
 
 def test_what_stays_as_it_is_is_no_change() -> None:

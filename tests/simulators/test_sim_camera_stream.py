@@ -97,7 +97,7 @@ def test_physics_never_waits_for_a_picture(simulator: MuJoCoSimulator) -> None:
         simulator.step()
         lengths.append(time.thread_time() - begun)
     camera.shutdown()
-    # A picture takes tens of milliseconds of somebody's time; none of it is physics'.
+    # A picture takes tens of milliseconds, but physics does not wait for it.
     assert np.median(lengths) < 2e-3
 
 

@@ -84,9 +84,9 @@ def test_two_arms_move_to_their_own_commands_at_once(robot: SimulatedRobot) -> N
         for side in (ArmSide.LEFT, ArmSide.RIGHT)
     ]
     wanted = []
-    for arm, turn in zip(arms, (0.1, -0.1), strict=True):
+    for arm, step in zip(arms, (0.1, -0.1), strict=True):
         arm.initialize()
-        wanted.append(arm.get_joint_state().positions + turn)
+        wanted.append(arm.get_joint_state().positions + step)
         arm.send_joint_command(wanted[-1])
     robot.advance(robot.simulator.get_time() + 1.0, 1.0)
     for arm, positions in zip(arms, wanted, strict=True):

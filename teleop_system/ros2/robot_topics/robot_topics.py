@@ -166,9 +166,8 @@ class RobotTopics:
 
     def _inputs_are_fresh(self, now: float) -> bool:
         """Tell whether an operator or a tool moves the robot, or could."""
-        streams = self._tools.is_busy or self.intake.is_fresh(
-            now, self._robot_side.config.input_age
-        )
+        limit = self._robot_side.config.input_age
+        streams = self._tools.is_busy or self.intake.is_fresh(now, limit)
         if self._robot_side.status.state is _S.ENGAGED:
             # Modules send no commands while the clutch is open, but they are present.
             return streams or self._modules.some_are_fresh(now)

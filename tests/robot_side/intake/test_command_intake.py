@@ -113,13 +113,13 @@ GARBAGE = (
 )
 
 
-@pytest.mark.parametrize(("bad", "told"), GARBAGE)
+@pytest.mark.parametrize(("bad", "cause"), GARBAGE)
 def test_what_cannot_be_followed_is_a_cause_and_no_sign_of_life(
-    bad: PartCommand, told: str
+    bad: PartCommand, cause: str
 ) -> None:
     intake = make_intake()
     assert not intake.offer("right_arm", b"a", bad, 5.0)
-    assert str(intake.causes(5.0)[0]).startswith(told)
+    assert str(intake.causes(5.0)[0]).startswith(cause)
     assert intake.age(5.0) == math.inf
     assert "right_arm" not in intake.commands
     assert intake.offer("right_arm", b"b", command(5.0), 5.0), "the part is still free"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Somebody who waits for a trajectory is told when it has arrived, or why it did not."""
+"""The sender of a trajectory learns when it has arrived, or why it did not."""
 
 import math
 
@@ -37,10 +37,10 @@ class Played:
         self, time: float, off: float = 0.0, *, lag: float = 0.0, following: bool = True
     ) -> Verdict | None:
         """Let the time come; joint "b" is `off`, and commanded `lag`, from where it should be."""
-        place = self.player.update(time, following=following, commanded=START)
-        place = START if place is None else place
+        position = self.player.update(time, following=following, commanded=START)
+        position = START if position is None else position
         return self.goal.judge(
-            place + off * B, place + lag * B, following=following, why=lambda: "why not"
+            position + off * B, position + lag * B, following=following, why=lambda: "why not"
         )
 
 
@@ -55,7 +55,7 @@ def test_a_robot_that_lags_behind_is_waited_for() -> None:
     played = Played()
     played.at(0.0)
     assert played.at(2.1, off=0.1) is None
-    assert played.at(2.2, off=0.01, lag=0.01) is None, "it is still on its way"
+    assert played.at(2.2, off=0.01, lag=0.01) is None, "it still moves"
     assert played.goal.elapsed == 2.0
     assert played.at(2.3, off=0.01) == Verdict(Outcome.REACHED)
 
@@ -127,13 +127,13 @@ def test_a_tolerance_that_makes_no_sense_is_refused(joint: str, limit: float) ->
 
 
 @pytest.mark.parametrize(
-    ("due", "place", "fits"),
+    ("due", "position", "fits"),
     [(0.0, 0.09, True), (0.0, 0.11, False), (0.5, 0.55, True), (0.5, 0.65, False)],
 )
 def test_a_trajectory_starts_where_the_robot_is_or_can_get_to(
-    due: float, place: float, fits: bool
+    due: float, position: float, fits: bool
 ) -> None:
-    trajectory = Trajectory(np.array([due, 9.0]), np.array([[0.0, place], END]))
+    trajectory = Trajectory(np.array([due, 9.0]), np.array([[0.0, position], END]))
     speed = np.ones(2)
     if fits:
         refuse_far_start(trajectory, JOINTS, START, speed)

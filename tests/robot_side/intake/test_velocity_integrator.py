@@ -7,21 +7,21 @@ from teleop_system.robot_side.intake import VelocityIntegrator
 
 
 def test_velocities_add_up_to_positions() -> None:
-    door, place = VelocityIntegrator(), np.array([1.0])
+    integrator, position = VelocityIntegrator(), np.array([1.0])
     for tick in range(101):
-        place = door.position(np.array([0.5]), tick * 0.01, place)
-    np.testing.assert_allclose(place, [1.5])
+        position = integrator.position(np.array([0.5]), tick * 0.01, position)
+    np.testing.assert_allclose(position, [1.5])
 
 
 def test_a_joint_that_is_held_back_does_not_catch_up_later() -> None:
-    door, held = VelocityIntegrator(), np.array([1.0])
+    integrator, held = VelocityIntegrator(), np.array([1.0])
     for tick in range(500):
-        wish = door.position(np.array([0.5]), tick * 0.01, held)
-    np.testing.assert_allclose(wish, [1.05])
+        position = integrator.position(np.array([0.5]), tick * 0.01, held)
+    np.testing.assert_allclose(position, [1.05])
 
 
 def test_a_gap_or_a_repeated_stamp_moves_nothing() -> None:
-    door, held = VelocityIntegrator(), np.array([0.0])
-    door.position(np.array([1.0]), 0.0, held)
+    integrator, held = VelocityIntegrator(), np.array([0.0])
+    integrator.position(np.array([1.0]), 0.0, held)
     for stamp in (0.0, 5.0, 4.0):
-        np.testing.assert_array_equal(door.position(np.array([1.0]), stamp, held), held)
+        np.testing.assert_array_equal(integrator.position(np.array([1.0]), stamp, held), held)

@@ -100,7 +100,7 @@ def test_a_sender_of_garbage_who_comes_first_does_not_keep_the_part(
 ) -> None:
     rig.send_arm(GARBLED, **fields)
     assert cause in rig.causes()
-    assert not rig.intake.is_fresh(rig.time, 1e9), "nobody has commanded anything"
+    assert not rig.intake.is_fresh(rig.time, 1e9), "no command was accepted"
     rig.send_arm(OPERATOR)
     assert rig.intake.owner(ARM) == str(OPERATOR)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages without a stamp are as old as their way was long."""
+"""Messages without a stamp are as old as their transport took."""
 
 import pytest
 

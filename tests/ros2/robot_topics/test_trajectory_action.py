@@ -40,10 +40,10 @@ class Handle:
 
     def __init__(self, *points: tuple[float, float], names: tuple[str, ...] = JOINTS) -> None:
         trajectory = JointTrajectory(joint_names=list(names))
-        for seconds, place in points:
+        for seconds, position in points:
             due = Duration(sec=int(seconds), nanosec=int(1e9 * (seconds % 1.0)))
             trajectory.points.append(
-                JointTrajectoryPoint(positions=[place, 0.0], time_from_start=due)
+                JointTrajectoryPoint(positions=[position, 0.0], time_from_start=due)
             )
         self.request = types.SimpleNamespace(
             trajectory=trajectory,
@@ -69,17 +69,17 @@ class Handle:
 
 
 class Robot:
-    """A robot that is at once where it is told to be, and plays trajectories."""
+    """A robot that reaches every command at once, and plays trajectories."""
 
     def __init__(self) -> None:
         self.time, self.is_active = 100.0, True
-        self.places = np.zeros(2)
+        self.positions = np.zeros(2)
         self.player: TrajectoryPlayer | None = None
         self.taken_by: str | None = None
         parts = types.SimpleNamespace(velocity=np.ones(2))
         self.robot_side = types.SimpleNamespace(
-            drive=types.SimpleNamespace(positions=self.places),
-            output=types.SimpleNamespace(of=lambda part: self.places),
+            drive=types.SimpleNamespace(positions=self.positions),
+            output=types.SimpleNamespace(of=lambda part: self.positions),
             safety=types.SimpleNamespace(parts=parts),
             is_following=True,
         )
@@ -122,10 +122,10 @@ class Robot:
             self.time += 0.01
             following = self.robot_side.is_following
             if self.player is not None:
-                place = self.player.update(
-                    self.time, following=following, commanded=self.places.copy()
+                position = self.player.update(
+                    self.time, following=following, commanded=self.positions.copy()
                 )
-                self.places[:] = self.places if place is None else place
+                self.positions[:] = self.positions if position is None else position
             self.action.update(self.time)
 
 
@@ -187,10 +187,10 @@ def test_a_goal_that_cannot_be_played_is_answered_at_once(robot: Robot) -> None:
     code, words = refused(robot, early)
     assert code == Result.INVALID_GOAL
     assert "it starts in 30.00 s, allowed are 1 s" in words
-    robot.taken_by = "/somebody"
+    robot.taken_by = "/other"
     assert refused(robot, Handle((1.0, 0.5))) == (
         Result.INVALID_GOAL,
-        "arm is commanded by /somebody",
+        "arm is commanded by /other",
     )
     robot.is_active = False
     assert refused(robot, Handle((1.0, 0.5))) == (Result.INVALID_GOAL, "the robot is not active")

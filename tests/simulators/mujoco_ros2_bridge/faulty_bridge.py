@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A bridge with a bug: its first activation raises what nobody expects."""
+"""A bridge with a bug: its first activation raises an unexpected error."""
 
 from teleop_system.ros2.teleop_node import run_node
 from teleop_system.simulators.mujoco_ros2_bridge import MuJoCoBridge

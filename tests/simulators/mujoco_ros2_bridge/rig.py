@@ -53,7 +53,7 @@ class BridgeRig:
             yield
 
     def engage(self) -> None:
-        """Take control; somebody has to command meanwhile."""
+        """Take control; the caller has to send commands meanwhile."""
         self.bench.wait_for_state("ready")
         answer = self.bench.trigger(TopicNames.ENGAGE)
         assert answer.success, answer.message
@@ -73,11 +73,11 @@ class BridgeRig:
         return message.positions[message.names.index(ELBOW)]
 
     def path(self, ear: Ear, joint: str = ELBOW) -> tuple[np.ndarray[Any, Any], ...]:
-        """Return times of arrival [s] and positions [rad] of a joint, of all that was heard."""
+        """Return times of arrival [s] and positions [rad] of a joint, of all messages received."""
         count = ear.count
         messages = [decode(data) for data in ear.messages[:count]]
-        places = [message.positions[message.names.index(joint)] for message in messages]
-        return np.array(ear.times[:count]), np.array(places)
+        positions = [message.positions[message.names.index(joint)] for message in messages]
+        return np.array(ear.times[:count]), np.array(positions)
 
 
 def decode(data: bytes) -> NamedPositions:
@@ -88,7 +88,7 @@ def decode(data: bytes) -> NamedPositions:
 def running_bridge(
     prefix: str = "", name: str = BRIDGE, up: bool = True, module: str = MODULE, **parameters: Any
 ) -> Iterator[BridgeRig]:
-    """Yield a bridge in a process of its own, active unless told otherwise."""
+    """Yield a bridge in a process of its own, active by default."""
     with Bench(prefix) as bench:
         parameters.setdefault("self_test", False)
         process = bench.start(module, name, **parameters)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bridge's camera when drawing fails: it is told, physics goes on, and pictures come back."""
+"""The bridge when drawing fails: it reports that, physics continues, and pictures return."""
 
 from pathlib import Path
 
@@ -35,9 +35,9 @@ def test_a_camera_that_fails_is_told_retried_and_recovers(
                 rig.states.clear()
                 pictures.clear()
                 bench.wait(lambda: rig.states.count > 150, "physics stands still")
-                assert pictures.count <= 1  # One may have been under way.
+                assert pictures.count <= 1  # One may have been in transit.
                 log = rig.process.log()
-                assert log.count("no pictures of") == outage, "told once an outage"
+                assert log.count("no pictures of") == outage, "reported once per outage"
                 assert "teleop doctor" in log
                 assert bench.value("following") == "true"
                 fault.unlink()

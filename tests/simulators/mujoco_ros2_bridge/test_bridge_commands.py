@@ -105,8 +105,8 @@ def test_an_open_clutch_holds_and_a_silent_one_does_too(bridge: BridgeRig) -> No
 
 
 def test_a_trajectory_is_followed_point_by_point(bridge: BridgeRig) -> None:
-    door = bridge.bench.publisher(JointTrajectory, TopicNames.RIGHT_ARM_TRAJECTORY)
-    bridge.bench.wait(lambda: door.get_subscription_count() == 1)
+    publisher = bridge.bench.publisher(JointTrajectory, TopicNames.RIGHT_ARM_TRAJECTORY)
+    bridge.bench.wait(lambda: publisher.get_subscription_count() == 1)
     trajectory = JointTrajectory(joint_names=list(reversed(bridge.joints)))
     # The first second is that of the ramp with which every motion begins.
     for seconds, offset in ((1, 0.2), (2, 0.2), (3, 0.0)):
@@ -118,34 +118,34 @@ def test_a_trajectory_is_followed_point_by_point(bridge: BridgeRig) -> None:
     bridge.engage()
     bridge.targets.clear()
     start = bridge.elbow(bridge.targets)
-    door.publish(trajectory)
+    publisher.publish(trajectory)
     bridge.bench.wait(lambda: abs(bridge.elbow(bridge.targets) - start) > 0.15)
     bridge.bench.wait(lambda: abs(bridge.elbow(bridge.targets) - start) < 0.02)
-    _, places = bridge.path(bridge.targets)
-    assert np.abs(places - start).max() < 0.21
+    _, positions = bridge.path(bridge.targets)
+    assert np.abs(positions - start).max() < 0.21
     bridge.bench.wait_for_state("ready")
 
 
 def test_a_trajectory_that_does_not_fit_is_refused(bridge: BridgeRig) -> None:
-    door = bridge.bench.publisher(JointTrajectory, TopicNames.TORSO_TRAJECTORY)
-    bridge.bench.wait(lambda: door.get_subscription_count() == 1)
+    publisher = bridge.bench.publisher(JointTrajectory, TopicNames.TORSO_TRAJECTORY)
+    bridge.bench.wait(lambda: publisher.get_subscription_count() == 1)
     wrong = JointTrajectory(
         joint_names=["torso_0"], points=[JointTrajectoryPoint(positions=[0.0])]
     )
-    door.publish(wrong)
+    publisher.publish(wrong)
     bridge.bench.wait(lambda: "torso trajectory" in bridge.bench.causes())
 
 
 def test_positions_of_all_joints_at_once_are_followed(bridge: BridgeRig) -> None:
-    door = bridge.bench.publisher(Float64MultiArray, TopicNames.JOINT_POSITIONS)
+    publisher = bridge.bench.publisher(Float64MultiArray, TopicNames.JOINT_POSITIONS)
     bridge.bench.wait(lambda: bridge.targets.count)
     target = decode(bridge.targets.last)
     data = list(target.positions)
     data[target.names.index("head_0")] += 0.2
-    with bridge.bench.repeat(100.0, lambda: door.publish(Float64MultiArray(data=data))):
+    with bridge.bench.repeat(100.0, lambda: publisher.publish(Float64MultiArray(data=data))):
         bridge.engage()
         bridge.bench.wait(lambda: abs(_head(bridge) - data[target.names.index("head_0")]) < 0.02)
-    with bridge.bench.repeat(50.0, lambda: door.publish(Float64MultiArray(data=data[:5]))):
+    with bridge.bench.repeat(50.0, lambda: publisher.publish(Float64MultiArray(data=data[:5]))):
         bridge.bench.wait(lambda: "joint_positions" in bridge.bench.causes())
 
 

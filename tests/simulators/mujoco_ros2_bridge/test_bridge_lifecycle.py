@@ -23,7 +23,7 @@ OTHER_NAME = ["--ros-args", "-r", "__node:=tried_bridge"]
 
 
 def wait_until_silent(rig: BridgeRig) -> None:
-    """Wait until nothing arrives any more; messages under way may still do."""
+    """Wait until nothing arrives any more; messages in transit may still do."""
     wait_until_constant(lambda: (rig.states.count, rig.targets.count), QUIET, within=2.0)
 
 

@@ -33,7 +33,7 @@ def test_turning_the_head_at_a_client_turns_the_robot_s_head_and_the_picture() -
                 rig.engage()
                 reached = pytest.approx(GOAL, abs=0.03)
                 wait_for(lambda: client.get_orientation() == reached)
-                # Frames that were on their way show the head on its own.
+                # Frames in transit show the head before it moved.
                 wait_for(lambda: abs(pan_in_picture(client) - GOAL[0]) < 0.03)
             difference = client.get_rgbd().rgb.astype(int) - before.rgb
             assert np.abs(difference).mean() > 2.0

@@ -198,9 +198,9 @@ def test_a_new_goal_replaces_the_one_before_without_a_jump(bridge: BridgeRig, ar
     words = first.ends(GoalStatus.STATUS_ABORTED, Result.INVALID_GOAL)
     assert "newer goal" in words
     second.ends(GoalStatus.STATUS_SUCCEEDED, Result.SUCCESSFUL)
-    _, places = bridge.path(bridge.targets)
+    _, positions = bridge.path(bridge.targets)
     # 0.3 rad/s and some to catch up, in periods of 10 ms of which a few may be lost.
-    assert np.abs(np.diff(places)).max() < 0.03
+    assert np.abs(np.diff(positions)).max() < 0.03
 
 
 def test_a_goal_for_a_part_that_somebody_else_moves_is_refused(
