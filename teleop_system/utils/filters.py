@@ -1,121 +1,77 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Smoothing with little lag, and motion that never exceeds its limits.
+"""One-euro filters: smoothing with little lag, for vectors and for rotations.
 
-All of these work on a single number, which comes back as a float, or on an array of any shape,
-where every element has its own limits or shares them. None of them has a clock: the time since
-the last call is given, and may differ from call to call.
+Casiez, Roussel and Vogel, "1€ filter" (CHI 2012): a low-pass whose cutoff rises with speed, so it
+is calm at rest and prompt in motion. The low-pass is discretised exactly, so that the same signal
+gives the same result at any sampling rate. The filters read no clock: the time since the last call
+is an argument, and may differ from call to call.
 """
 
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from teleop_system.utils import filter_kernels as kernels
-from teleop_system.utils._arrays import Array, Component, component
+from teleop_system.utils.quaternion_kernels import (
+    conjugate,
+    multiply,
+    rotation_vector,
+    scaled_rotation,
+)
 from teleop_system.utils.quaternions import quat_normalize
 
-__all__ = ["OneEuroFilter", "OneEuroRotationFilter"]
+Array = NDArray[np.float64]
 
 
 class OneEuroFilter:
-    """Low-pass whose cutoff rises with speed: calm at rest, prompt in motion.
-
-    Follows Casiez, Roussel and Vogel, "1€ filter" (CHI 2012), with the exact discretisation of
-    the low-pass, so that the same signal gives the same result at any sampling rate.
+    """The one-euro filter for a number or an array, each element by itself.
 
     Args:
         min_cutoff: Cutoff at rest in [Hz]; lower it until the output is calm.
         beta: Rise of the cutoff per unit of speed in [1/unit]; raise it until lag is gone.
         derivative_cutoff: Cutoff of the speed estimate in [Hz].
-        joint: Let the last axis share one cutoff, from the length of its derivative, so that a
-            vector is filtered alike whichever way it points.
     """
 
     def __init__(
-        self,
-        min_cutoff: float = 1.0,
-        beta: float = 0.0,
-        derivative_cutoff: float = 1.0,
-        *,
-        joint: bool = False,
+        self, min_cutoff: float = 1.0, beta: float = 0.0, derivative_cutoff: float = 1.0
     ) -> None:
         self._min_cutoff = min_cutoff
         self._beta = beta
         self._derivative_cutoff = derivative_cutoff
-        self._joint = joint
         self.reset()
 
     def reset(self) -> None:
         """Forget the past; the next value passes unchanged."""
-        self._value: Component | None = None
-        self._raw: Component = 0.0
-        self._derivative: Component = 0.0
+        self._value: Array | None = None
 
     @property
-    def value(self) -> Component | None:
+    def value(self) -> Array | None:
         """The newest output, or None before the first."""
         return self._value
 
-    def update(self, value: ArrayLike, dt: float) -> Component:
-        """Return the smoothed value `dt` [s] after the last; no time, no change."""
-        raw: Component = value if type(value) is float else component(value)
+    def update(self, value: ArrayLike, dt: float) -> Array:
+        """Return the smoothed value `dt` [s] after the last; without time it stays the same."""
+        measured = np.array(value, dtype=np.float64)
         if self._value is None:
-            self._value = self._raw = raw
-            self._derivative = 0.0 * raw
+            self._value = self._measured = measured
+            self._velocity = np.zeros_like(measured)
         elif dt > 0.0:
-            if isinstance(raw, float) and isinstance(self._value, float):
-                self._value, self._derivative = kernels.smooth_number(
-                    self._value,
-                    self._raw,
-                    self._derivative,
-                    raw,
-                    dt,
-                    self._min_cutoff,
-                    self._beta,
-                    self._derivative_cutoff,
-                )
-                self._raw = raw
-            elif self._joint:
-                self._smooth(raw, dt)
-            else:
-                self._smooth_all(raw, dt)
+            weight = _weight(self._derivative_cutoff, dt)
+            velocity = (measured - self._measured) / dt
+            self._velocity = self._velocity + weight * (velocity - self._velocity)
+            weight = _weight(self._min_cutoff + self._beta * np.abs(self._velocity), dt)
+            self._value = self._value + weight * (measured - self._value)
+            self._measured = measured
         return self._value
-
-    def _smooth(self, raw: Component, dt: float) -> None:
-        share = _share(self._derivative_cutoff, dt)
-        self._derivative = self._derivative + share * ((raw - self._raw) / dt - self._derivative)
-        share = _share(self._min_cutoff + self._beta * self._speed(), dt)
-        self._value = self._value + share * (raw - self._value)
-        self._raw = raw
-
-    def _smooth_all(self, raw: Array, dt: float) -> None:
-        """Do the same with each element of an array by itself."""
-        state = np.empty((3, *raw.shape))
-        state[0], state[1], state[2] = self._value, self._raw, self._derivative
-        kernels.smooth(
-            state.reshape(3, -1),
-            np.array(raw).reshape(-1),
-            dt,
-            self._min_cutoff,
-            self._beta,
-            self._derivative_cutoff,
-        )
-        self._value, self._raw, self._derivative = state
-
-    def _speed(self) -> Component:
-        if self._joint and not isinstance(self._derivative, float):
-            return np.linalg.norm(self._derivative, axis=-1, keepdims=True)
-        return abs(self._derivative)
 
 
 class OneEuroRotationFilter:
-    """The one-euro filter for rotations given as quaternions xyzw of shape (..., 4).
+    """The one-euro filter for a rotation, given as a quaternion xyzw.
 
     Args:
         min_cutoff: Cutoff at rest in [Hz].
-        beta: Rise of the cutoff with turning speed in [1/rad].
-        derivative_cutoff: Cutoff of the turning speed estimate in [Hz].
+        beta: Rise of the cutoff with angular velocity in [1/rad].
+        derivative_cutoff: Cutoff of the estimated angular velocity in [Hz].
     """
 
     def __init__(
@@ -128,8 +84,6 @@ class OneEuroRotationFilter:
 
     def reset(self) -> None:
         """Forget the past; the next rotation passes unchanged."""
-        # Value, last input and turning speed of each rotation.
-        self._state: Array | None = None
         self._value: Array | None = None
 
     @property
@@ -138,29 +92,31 @@ class OneEuroRotationFilter:
         return self._value
 
     def update(self, quaternion: ArrayLike, dt: float) -> Array:
-        """Return the smoothed unit quaternion `dt` [s] after the last; no time, no change.
+        """Return the smoothed unit quaternion `dt` [s] after the last; without time it stays.
 
         Raises:
             InvalidPoseError: The quaternion stands for no rotation.
         """
-        raw = quat_normalize(quaternion)
-        if self._state is None or self._value is None or self._value.shape != raw.shape:
-            self._state = np.zeros((raw.size // 4, 3, 4))
-            self._state[:, :2] = raw.reshape(-1, 1, 4)
-            self._value = raw
+        measured = quat_normalize(quaternion)
+        x, y, z, w = measured.tolist()
+        if self._value is None:
+            self._value, self._measured = measured, (x, y, z, w)
+            self._velocity = np.zeros(3)
         elif dt > 0.0:
-            parameters = (self._min_cutoff, self._beta, self._derivative_cutoff)
-            if raw.ndim == 1:
-                kernels.smooth_rotation(self._state[0], raw, dt, *parameters)
-                self._value = self._state[0, 0].copy()
-            else:
-                for state, one in zip(self._state, raw.reshape(-1, 4), strict=True):
-                    kernels.smooth_rotation(state, one, dt, *parameters)
-                self._value = self._state[:, 0].reshape(raw.shape).copy()
+            turned = rotation_vector(multiply(conjugate(self._measured), (x, y, z, w)))
+            weight = float(_weight(self._derivative_cutoff, dt))
+            self._velocity = self._velocity + weight * (np.array(turned) / dt - self._velocity)
+            speed = math.hypot(*self._velocity)
+            weight = float(_weight(self._min_cutoff + self._beta * speed, dt))
+            smoothed = tuple(self._value.tolist())
+            step = scaled_rotation(multiply(conjugate(smoothed), (x, y, z, w)), weight)
+            # Normalised again, because rounding adds up over hours.
+            self._value = quat_normalize(multiply(smoothed, step))
+            self._measured = (x, y, z, w)
         return self._value
 
 
-def _share(cutoff: Component, dt: float) -> Component:
-    """Return the part of the way to its input that a low-pass goes in `dt` [s]."""
-    exponent = -2.0 * math.pi * cutoff * dt
-    return -math.expm1(exponent) if isinstance(exponent, float) else -np.expm1(exponent)
+def _weight(cutoff: ArrayLike, dt: float) -> Array:
+    """Return the weight of a new input of a low-pass `dt` [s] after the last."""
+    weight: Array = -np.expm1(-2.0 * math.pi * np.asarray(cutoff) * dt)
+    return weight

@@ -14,10 +14,11 @@ def test_the_first_value_passes_unchanged() -> None:
     assert OneEuroFilter(1.0).update(3.5, 0.01) == 3.5
 
 
-def test_a_number_comes_back_as_a_float() -> None:
-    filter_ = OneEuroFilter(1.0, 0.5)
-    filter_.update(0.0, 0.01)
-    assert type(filter_.update(np.float64(1.0), 0.01)) is float
+def test_an_output_does_not_change_with_the_array_it_came_from() -> None:
+    filter_, values = OneEuroFilter(1.0, 0.5), np.zeros(3)
+    output = filter_.update(values, 0.01)
+    values[:] = 1.0
+    assert not output.any()
 
 
 def test_a_step_follows_the_exponential_of_the_cutoff() -> None:
@@ -45,21 +46,13 @@ def test_noise_at_rest_is_reduced() -> None:
     assert np.std([filter_.update(value, 0.01) for value in noise]) < 0.25
 
 
-def test_speed_takes_the_lag_away() -> None:
+def test_motion_reduces_the_lag() -> None:
     calm, prompt = OneEuroFilter(1.0, 0.0), OneEuroFilter(1.0, 5.0)
     for tick in range(200):
         value = 2.0 * tick * 0.01
         lags = [value - filter_.update(value, 0.01) for filter_ in (calm, prompt)]
     assert lags[0] > 0.25
     assert lags[1] < 0.05
-
-
-def test_a_joint_cutoff_keeps_the_direction_of_a_vector() -> None:
-    filter_ = OneEuroFilter(1.0, 5.0, joint=True)
-    direction = np.array([3.0, -1.0, 0.5])
-    for tick in range(20):
-        value = filter_.update(direction * tick * 0.01, 0.01)
-    np.testing.assert_allclose(np.cross(value, direction), 0.0, atol=1e-12)
 
 
 def test_elements_of_an_array_are_filtered_as_they_would_be_alone() -> None:

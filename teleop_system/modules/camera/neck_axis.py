@@ -43,7 +43,7 @@ class NeckAxis:
 
     def follow(self, target: float, dt: float) -> None:
         """Approach the target [rad] for `dt` [s]."""
-        speed = self._speed.update((target - self._target) / dt, dt)
+        speed = float(self._speed.update((target - self._target) / dt, dt))
         self._target = target
         self._limiter.update([target], dt, target_velocity=[self._lead * speed])
 
