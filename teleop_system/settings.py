@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The settings of a session: the schema of the tree in `config/`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from teleop_system.devices.config import HardwareSettings
 from teleop_system.exceptions import ConfigError, suggestion
@@ -18,6 +18,7 @@ from teleop_system.modules.locomotion.config import LocomotionConfig
 from teleop_system.robot_side.config import RobotSideConfig
 from teleop_system.safety.config import SafetyConfig
 from teleop_system.simulators.config import SimulationSettings
+from teleop_system.solvers.options import ChainWeights, SolverParameters
 from teleop_system.utils.config_loader import compose_config
 from teleop_system.utils.paths import config_dir
 from teleop_system.utils.validators import (
@@ -40,92 +41,22 @@ class RobotSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class ChainWeights:
-    """How much a chain's target counts against the others."""
-
-    position_weight: float = 1.0
-    """Cost of a position error in [1/m]; 0 leaves the position free."""
-    orientation_weight: float = 0.5
-    """Cost of an orientation error in [1/rad]; 0 leaves the orientation free."""
-
-    def __post_init__(self) -> None:
-        require_non_negative(self, "position_weight", "orientation_weight")
-
-
-@dataclass(frozen=True, slots=True)
-class SolverSettings:
-    """Which inverse kinematics, and what it weighs against what."""
+class SolverSettings(SolverParameters):
+    """The solver and its parameters, with defaults for calm joints under teleoperation."""
 
     name: str = "qp"
     """Registered name of the solver."""
-    backend: Literal["auto", "daqp", "proxqp", "osqp"] = "auto"
-    """QP library; "auto" takes the first that is installed."""
     chains: dict[str, ChainWeights] = field(default_factory=dict)
     """Weights by name or, failing that, by kind of chain: arm, torso, finger."""
     posture_weight: float = 0.07
-    """Cost of leaving the posture target in [1/rad]."""
     posture_speed: float = 1.0
-    """Rate at which the posture target is approached in [1/s]."""
     limit_weight: float = 0.15
-    """Cost of being near a position limit in [1/rad]."""
-    limit_margin: float = 0.2
-    """Distance of a joint from its limit that counts as near in [rad]."""
-    limit_speed: float = 2.0
-    """Rate at which a joint leaves its limit in [1/s]."""
     damping: float = 5e-3
-    """Cost of joint motion, squared, in [1/rad^2]."""
     inertia: float = 2e-2
-    """Cost of a change of joint motion from tick to tick, squared, in [1/rad^2]."""
     acceleration_share: float = 0.7
-    """Part of the joints' accelerations that is used, from 0 to 1."""
-    adaptive_damping: float = 2.0
-    """Factor of the further damping that grows with a chain's error."""
-    position_tolerance: float = 1e-3
-    """Largest position error that counts as success in [m]."""
-    orientation_tolerance: float = 1e-2
-    """Largest orientation error that counts as success in [rad]."""
     collision_slow: float = 0.06
-    """Distance between links below which they approach ever more slowly in [m]."""
     collision_stop: float = 0.015
-    """Distance at which they no longer approach each other in [m]."""
     collision_speed: float = 0.4
-    """Greatest speed of approach at `collision_slow` in [m/s]."""
-
-    def __post_init__(self) -> None:
-        require_non_negative(self, "posture_weight", "limit_weight", "limit_margin")
-        require_non_negative(self, "damping", "inertia", "adaptive_damping")
-        require_positive(self, "posture_speed", "limit_speed")
-        require_positive(self, "position_tolerance", "orientation_tolerance")
-        require_in_range(self, "acceleration_share", 0.05, 1.0)
-        require_positive(self, "collision_stop", "collision_speed")
-        if not self.collision_slow > self.collision_stop:
-            raise ConfigError(
-                f"collision_slow must exceed collision_stop = {self.collision_stop}, "
-                f"got {self.collision_slow!r}"
-            )
-
-    def options(self) -> Mapping[str, Any]:
-        """Return what `IIKSolver.initialize` takes by keyword; chains come from the robot."""
-        return {name: getattr(self, name) for name in _SOLVER_OPTIONS}
-
-
-_SOLVER_OPTIONS = (
-    "backend",
-    "posture_weight",
-    "posture_speed",
-    "limit_weight",
-    "limit_margin",
-    "limit_speed",
-    "damping",
-    "inertia",
-    "acceleration_share",
-    "adaptive_damping",
-    "position_tolerance",
-    "orientation_tolerance",
-    "collision_slow",
-    "collision_stop",
-    "collision_speed",
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from teleop_system.mocap.mapped_motion import MappedMotion, PoseTrack
 from teleop_system.mocap.playback import Playback
 from teleop_system.robots import RobotDescription, load_robot
 from teleop_system.solvers.factory import make_solver
+from teleop_system.solvers.options import ChainWeights
 from teleop_system.solvers.planning.postures import PoseSequence as EndEffector
 from teleop_system.solvers.planning.postures import reachable_postures
 from teleop_system.utils.transforms import quat_inverse, quat_multiply
@@ -37,14 +38,6 @@ ROLES = {
     ("torso", None): TrackerRole.WAIST,
 }
 """Tracker that a chain follows, by kind and side of the chain."""
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """Weight of a chain's position [1/m] and orientation [1/rad]."""
-
-    position_weight: float
-    orientation_weight: float
 
 
 def plan_motion(motion: MappedMotion, config: MocapConfig) -> MappedMotion:
@@ -92,7 +85,7 @@ class _MotionPlan:
         from teleop_system.solvers.planning.motion_planner import MotionPlanner
 
         task, shares = self._task, self._config.plan
-        weights = {name: Weights(*pair) for name, pair in task.weights.items()}
+        weights = {name: ChainWeights(*pair) for name, pair in task.weights.items()}
         planner = MotionPlanner(self._robot, weights)
         solver = make_solver(self._robot, task.solver, weights=weights, **task.options)
         initial = _vector(task.initial, solver.get_joint_names())

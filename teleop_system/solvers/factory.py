@@ -2,31 +2,20 @@
 """Builds a solver for a robot from its description."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from teleop_system import registry
 from teleop_system.exceptions import MissingExtraError, ModelError, UnknownNameError
 from teleop_system.interfaces import IIKSolver
 from teleop_system.robots.description import CHAIN_KINDS
 from teleop_system.solvers.chain_config import ChainConfig
+from teleop_system.solvers.options import ChainWeights
 
 if TYPE_CHECKING:
     from teleop_system.robots.description import Chain, RobotDescription
 
 KINDS = ("arm", "torso")
 """Kinds of chain that a solver moves."""
-
-
-class ChainWeights(Protocol):
-    """What a configuration says of how much a chain's target counts."""
-
-    @property
-    def position_weight(self) -> float:
-        """Cost of a position error in [1/m]."""
-
-    @property
-    def orientation_weight(self) -> float:
-        """Cost of an orientation error in [1/rad]."""
 
 
 def make_solver(
@@ -46,7 +35,7 @@ def make_solver(
         description: The robot.
         name: Registered name of the solver: "qp", "pink", "dls", "proportional" or another's.
         weights: Weights by name or, failing that, by kind of chain.
-        options: Any of `SolverOptions`, over what the description says.
+        options: Any of `SolverOptions`; they take precedence over the description.
 
     Raises:
         UnknownNameError: There is no such solver, or weights are for no chain of the robot.
@@ -63,7 +52,7 @@ def make_solver(
 def solver_options(
     description: "RobotDescription", weights: Mapping[str, ChainWeights]
 ) -> dict[str, Any]:
-    """Return what the description of a robot says of `SolverOptions`.
+    """Return the `SolverOptions` that follow from the description of a robot.
 
     Raises:
         UnknownNameError: Weights are for no chain of the robot.

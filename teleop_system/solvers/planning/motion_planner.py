@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.robots.description import RobotDescription
-from teleop_system.solvers.factory import ChainWeights, solver_options
+from teleop_system.solvers.factory import solver_options
 from teleop_system.solvers.kinematics import KinematicModel
 from teleop_system.solvers.kinematics_kernels import FRAME
-from teleop_system.solvers.options import SolverOptions
+from teleop_system.solvers.options import ChainWeights, SolverOptions
 from teleop_system.solvers.planning.limited_motion import MotionLimits, limited_motion
 from teleop_system.solvers.planning.postures import PoseSequence
 from teleop_system.utils.transforms import (
