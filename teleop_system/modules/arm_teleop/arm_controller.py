@@ -138,10 +138,8 @@ class ArmController:
         """Return the poses of the end effectors in the base frame for joint positions [rad]."""
         values = [float(value) for value in np.asarray(joints, dtype=np.float64)]
         kinematics = self._motion.kinematics
-        return {
-            name: _as_pose(kinematics.pose(name, values), timestamp)
-            for name in self._motion.chains
-        }
+        poses = {name: kinematics.pose(name, values) for name in self._motion.chains}
+        return _as_poses(poses, timestamp)
 
     def tools_at(self, pose: str = "a_pose") -> dict[TrackerRole, Pose6D]:
         """Return the end effectors of a named pose by their trackers, to calibrate against.
@@ -295,10 +293,8 @@ class ArmController:
         motion.prefer_posture(following)
         if tick.joints is not None:
             motion.reduce_lag(tick.joints)
-        now = max(self._clock.now, 0.0)
-        targets = {
-            limb.name: _as_pose(limb.target, now) for limb in limbs if limb.target is not None
-        }
+        poses = {limb.name: limb.target for limb in limbs}
+        targets = _as_poses(poses, max(self._clock.now, 0.0))
         errors = motion.move(targets, tick.step, log)
         if errors[0] > UNREACHED:
             self._report_unreached()
@@ -341,10 +337,15 @@ class ArmController:
         )
 
 
-def _as_pose(pose: PoseTuple, timestamp: float) -> Pose6D:
-    numbers = np.array([*pose[0], *pose[1]])
+def _as_poses(poses: Mapping[str, PoseTuple | None], timestamp: float) -> dict[str, Pose6D]:
+    """Return those poses that are known, as values."""
+    known = {name: pose for name, pose in poses.items() if pose is not None}
+    numbers = np.array([(*position, *orientation) for position, orientation in known.values()])
     numbers.setflags(write=False)
-    return Pose6D.unchecked(numbers[:3], numbers[3:], timestamp)
+    return {
+        name: Pose6D.unchecked(row[:3], row[3:], timestamp)
+        for name, row in zip(known, numbers, strict=True)
+    }
 
 
 def _names_of(engaged: Collection[str] | Mapping[str, bool]) -> Collection[str]:

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.interfaces import IIKSolver, Pose6D
 from teleop_system.interfaces.causes import Rule, Severity
+from teleop_system.modules.arm_teleop.joint_kernels import first_outside, lag_correction
 from teleop_system.robots.description import Chain, RobotDescription
 from teleop_system.safety.cause_log import CauseLog
 from teleop_system.solvers.chain_kinematics import ChainKinematics
@@ -118,18 +119,16 @@ class JointMotion:
     def checked(self, joints: ArrayLike, log: CauseLog) -> Array | None:
         """Return the robot's joint positions if they are plausible, else None and a cause."""
         try:
-            values = np.asarray(joints, dtype=np.float64)
+            values = np.ascontiguousarray(joints, dtype=np.float64)
         except (TypeError, ValueError, OverflowError):
             values = np.empty(0)
         size = len(self.names)
         if values.shape != (size,):
             log.add(Rule.WRONG_SHAPE, "joints", float(values.size), float(size), Severity.HOLD)
             return None
-        # Comparisons with NaN are false.
-        is_plausible = (self._lowest <= values) & (values <= self._highest)
-        if is_plausible.all():
+        index = first_outside(values, self._lowest, self._highest)
+        if index < 0:
             return values
-        index = int(np.argmin(is_plausible))
         name, value = self.names[index], float(values[index])
         if not math.isfinite(value):
             log.add(Rule.NON_FINITE, name, 0.0, 0.0, Severity.HOLD)
@@ -207,11 +206,12 @@ class JointMotion:
         Something limits them that the solver does not know of. Without this the two would drift
         apart, and the distance between them would be long once the joints are free again.
         """
-        lag = joints - self.positions
-        excess = np.abs(lag) - (self._slack + NORMAL_LAG * np.abs(self._step))
-        if self._must_restart or not (excess > 0.0).any():
+        offset = np.empty(len(self.names))
+        is_behind = lag_correction(
+            joints, self.positions, self._before, self._slack, NORMAL_LAG, CORRECTION, offset
+        )
+        if self._must_restart or not is_behind:
             return
-        offset = np.copysign(CORRECTION * np.maximum(excess, 0.0), lag)
         self._solver.shift(offset)
         self._before = _frozen(self._before + offset)
         self.positions = _frozen(self.positions + offset)

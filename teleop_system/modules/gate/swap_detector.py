@@ -39,36 +39,33 @@ class SwapDetector:
         (first, second), before = self._gates, self._before
         self._before = now = (first.sample, second.sample)
         moved = (_distance(before[0], now[0]), _distance(before[1], now[1]))
-        jumped = frozenset(
-            gate
-            for gate, last in zip(self._gates, before, strict=True)
-            if gate.verdict is JUMPED and gate.sample is not last
-        )
-        if jumped or max(moved) > LEAP:
-            self._judge(before, moved, jumped)
+        if JUMPED in (first.verdict, second.verdict) or max(moved) > LEAP:
+            self._judge(before, moved)
         if self._leapt:
             log.add(Rule.SWAPPED, "hands", self._distance, LEAP, Severity.HOLD)
         return bool(self._leapt)
 
     def _judge(
-        self,
-        before: tuple[Pose6D | None, Pose6D | None],
-        moved: tuple[float, float],
-        jumped: frozenset[PoseGate],
+        self, before: tuple[Pose6D | None, Pose6D | None], moved: tuple[float, float]
     ) -> None:
-        landed = frozenset(
+        pairs = list(zip(self._gates, before, before[::-1], moved, strict=True))
+        jumped = {
             gate
-            for gate, other_before, distance in zip(self._gates, before[::-1], moved, strict=True)
-            if other_before is not None
-            and distance > max(LEAP, 3.0 * _distance(other_before, gate.sample))
-        )
+            for gate, last, _, _ in pairs
+            if gate.verdict is JUMPED and gate.sample is not last
+        }
+        landed = {
+            gate
+            for gate, _, other, distance in pairs
+            if other is not None and distance > max(LEAP, 3.0 * _distance(other, gate.sample))
+        }
         # Trackers close together can be exchanged without a jump, but then both move. If only
         # one does, it may simply be quick.
         leapt = landed if len(landed) == 2 else landed & jumped
         if self._leapt & (leapt | jumped):
             self.reset()
         elif leapt:
-            self._leapt = leapt
+            self._leapt = frozenset(leapt)
             self._distance = max(moved)
 
 
