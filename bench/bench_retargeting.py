@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.modules.hand_teleop import AngleRetargeter, FingertipConfig
-from teleop_system.modules.hand_teleop.dg5f import MIRROR, finger_tips, joint_names
+from teleop_system.modules.hand_teleop.dg5f import MIRROR, joint_names, tip_positions
 from teleop_system.modules.hand_teleop.finger_clearance import finger_gaps
 from teleop_system.modules.hand_teleop.retargeting import FingertipBatch
 from teleop_system.simulators.simulated_hand import SimulatedHand
@@ -123,7 +123,7 @@ def _errors(joints: list[Sample], tips: list[Sample]) -> Array:
         for column, side in enumerate(SIDES):
             human = tips[number][side]
             if np.linalg.norm(human[1:] - human[0], axis=1).min() > SHIPPED.pinch_open:
-                miss = finger_tips(joints[number][side], side) - _targets(human)
+                miss = tip_positions(joints[number][side], side) - _targets(human)
                 errors[number, column] = np.linalg.norm(miss, axis=1).mean()
     return errors
 

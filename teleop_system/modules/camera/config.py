@@ -22,7 +22,7 @@ class CameraConfig:
     rate: float = 30.0
     """Control frequency in [Hz]."""
     gate: GateConfig = HEAD_GATE
-    """What a sample of the head has to meet."""
+    """Limits of the head's gate."""
     pan_lower: float = -1.57
     """Smallest pan angle (right) in [rad]."""
     pan_upper: float = 1.57
@@ -59,7 +59,7 @@ class CameraConfig:
     ramp_time: float = RAMP_TIME
     """Time in [s] to catch up after engaging, resuming or centring."""
     stall_after: float = LOOP.timeout
-    """Step time in [s] past which the loop has stalled, and the head holds first."""
+    """Step time in [s] above which the loop has stalled and the head holds."""
 
     def __post_init__(self) -> None:
         for axis in ("pan", "tilt"):

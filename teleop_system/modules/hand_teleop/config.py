@@ -140,9 +140,9 @@ class HandTeleopConfig:
     retargeter: str = "angles"
     """Registered name of the retargeter for a DG-5F: "angles" or "fingertips"."""
     stale_after: float = SAMPLE.timeout
-    """Age of the newest sample beyond which the hand holds, in [s]; with one tick at most 0.1."""
+    """Age of the newest sample in [s] above which the hand holds; plus one tick at most 0.1."""
     future_tolerance: float = FUTURE_TOLERANCE
-    """How far ahead of the clock a time stamp may lie in [s]."""
+    """Largest time in [s] by which a stamp may be ahead of the clock."""
     ramp_time: float = RAMP_TIME
     """Duration of the blend from hold to following after engaging or a hold in [s]."""
     engage_step: float = 0.002
@@ -187,5 +187,5 @@ class HandTeleopConfig:
 
     @property
     def gate(self) -> GateConfig:
-        """Limits that a sample of the operator's hand has to meet."""
+        """Limits of the gate for samples of the operator's hand."""
         return GateConfig(stale_after=self.stale_after, ahead=self.future_tolerance)

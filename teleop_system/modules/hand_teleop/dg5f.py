@@ -119,7 +119,7 @@ def finger_positions(positions: Array, *, extension: float = 0.0) -> Array:
     return values.reshape(5, len(positions), 4, 3)
 
 
-def finger_tips(positions: Array, side: str) -> Array:
+def tip_positions(positions: Array, side: str) -> Array:
     """Return the five tip frames' origins [m], shape (5, 3), for positions [rad], shape (20,)."""
     if side == "right":
         right: Array = finger_positions(positions[None])[:, 0, 3]

@@ -156,7 +156,7 @@ class Dg5fHand(HandKind):
         self._guard.brake(dt)
 
     def _to_right_hand(self, positions: Array) -> Array:
-        """Return positions as those of a right DG-5F, in the order of `joint_names`."""
+        """Convert from this hand's side and joint order to those of a right DG-5F."""
         if self._order is not None:
             ordered = np.empty_like(positions)
             ordered[self._order] = positions

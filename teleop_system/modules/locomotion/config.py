@@ -133,7 +133,7 @@ class LocomotionConfig:
     ramp_time: float = RAMP_TIME
     """Time in [s] over which the speed grows to its full value after engaging or recovering."""
     stall_after: float = LOOP.timeout
-    """Step time in [s] past which the loop has stalled, and the base stops first."""
+    """Step time in [s] above which the loop has stalled and the base stops."""
 
     def __post_init__(self) -> None:
         require_choice(self, "drive", DRIVES)

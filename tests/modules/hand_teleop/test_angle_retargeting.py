@@ -9,7 +9,7 @@ import pytest
 from teleop_system.exceptions import ConfigError, UnknownNameError
 from teleop_system.interfaces import HandJointState
 from teleop_system.modules.hand_teleop import AngleMapConfig, AngleRetargeter, HandTeleopConfig
-from teleop_system.modules.hand_teleop.dg5f import finger_tips
+from teleop_system.modules.hand_teleop.dg5f import tip_positions
 from teleop_system.simulators.human.gestures import GESTURES
 
 from .limits import joint_limits
@@ -46,7 +46,7 @@ def retarget(angles: Array, side: str, config: AngleMapConfig | None = None) -> 
 
 
 def tips_of(name: str, side: str) -> Array:
-    return finger_tips(retarget(GESTURES[name], side), side)
+    return tip_positions(retarget(GESTURES[name], side), side)
 
 
 @pytest.mark.parametrize(("human", "joint", "right", "left"), SIGNS)
@@ -64,7 +64,7 @@ def test_every_joint_turns_the_way_of_the_table(
 
 @pytest.mark.parametrize("side", SIDES)
 def test_a_fist_brings_every_finger_to_the_palm(side: str) -> None:
-    straight, fist = finger_tips(np.zeros(20), side), tips_of("fist", side)
+    straight, fist = tip_positions(np.zeros(20), side), tips_of("fist", side)
     assert (fist[:, 0] - straight[:, 0] > 0.02).all()  # The palm looks along +x.
     assert (fist[1:, 2] - straight[1:, 2] < -0.05).all()
 
@@ -79,14 +79,14 @@ def test_the_thumb_of_a_fist_lies_across_the_fingers(side: str) -> None:
 def test_palmar_abduction_opposes_the_thumb(side: str) -> None:
     flat, opposed = np.zeros(20), np.zeros(20)
     opposed[1] = 0.7
-    before, after = (finger_tips(retarget(a, side), side)[0] for a in (flat, opposed))
+    before, after = (tip_positions(retarget(a, side), side)[0] for a in (flat, opposed))
     assert after[0] > before[0] + 0.01
     assert abs(after[1]) < abs(before[1])
 
 
 @pytest.mark.parametrize("side", SIDES)
 def test_spread_fingers_spread(side: str) -> None:
-    together = finger_tips(retarget(np.zeros(20), side), side)
+    together = tip_positions(retarget(np.zeros(20), side), side)
     spread = tips_of("open", side)
     gaps, wider = (np.abs(np.diff(tips[1:, 1])) for tips in (together, spread))
     assert (wider > gaps + 0.003).all()

@@ -53,7 +53,7 @@ ROUNDING = 6e-7  # The figures have six decimals.
 
 @pytest.mark.parametrize(("positions", "tips"), [(np.zeros(20), ZERO_TIPS), (FLEXED, FLEXED_TIPS)])
 def test_right_tips_are_where_the_maker_says(positions: np.ndarray, tips: np.ndarray) -> None:
-    np.testing.assert_allclose(dg5f.finger_tips(positions, "right"), tips, atol=ROUNDING)
+    np.testing.assert_allclose(dg5f.tip_positions(positions, "right"), tips, atol=ROUNDING)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_right_tips_are_where_the_maker_says(positions: np.ndarray, tips: np.nda
 )
 def test_left_tips_are_where_the_maker_says(positions: np.ndarray, tips: np.ndarray) -> None:
     mirrored = tips * [1.0, -1.0, 1.0]
-    np.testing.assert_allclose(dg5f.finger_tips(positions, "left"), mirrored, atol=ROUNDING)
+    np.testing.assert_allclose(dg5f.tip_positions(positions, "left"), mirrored, atol=ROUNDING)
 
 
 def test_the_extension_goes_on_along_the_last_link() -> None:
