@@ -3,6 +3,6 @@
 
     intake -> engagement -> SafetyManager -> drive -> ISlaveArm, ISlaveHand, IMobileBase
 
-The intake decides whose commands count, the engagement decides whether they count now, the safety
-manager limits them, and the drive is the only caller of an actuator.
+The intake decides which sender owns a part. The engagement decides whether commands count now. The
+safety manager limits them. The drive is the only caller of an actuator.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who moves the robot, and why nobody does: one state machine for every operator and wiring."""
+"""Who moves the robot, or why it holds: one state machine for every operator and wiring."""
 
 import enum
 import math
@@ -16,7 +16,6 @@ from teleop_system.robot_side.engagement_table import (
     EngagementState,
     Situation,
     Transition,
-    describe,
 )
 
 __all__ = [
@@ -27,12 +26,9 @@ __all__ = [
     "EngagementStatus",
     "MotionSource",
     "TransitionRecord",
-    "describe",
 ]
 
 _S = EngagementState
-ENGAGED = EngagementState.ENGAGED
-"""Looking up a member of an enumeration takes ten times as long as looking up a name."""
 _AUTOMATIC = (_S.HOMING, _S.SELF_TEST)
 _HEALTHY = (_S.READY, _S.ENGAGED)
 
@@ -50,15 +46,15 @@ class MotionSource(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class EngagementStatus:
-    """Where the machine stands, for the command path and for the operator.
+    """The state of the machine, for the command path and for the operator.
 
     Attributes:
         state: The present state.
         reason: Why it was entered.
         since: When it was entered in [s].
-        retries: Recoveries since all was well.
-        deadline: When its time-out falls in [s]; infinite where it has none.
-        note: What became of the last request, or what is waited for; often empty.
+        retries: Recoveries since the last healthy period.
+        deadline: When its time-out ends in [s]; infinite where it has none.
+        note: The result of the last request, or what the state waits for; often empty.
         following: Whether the operator's motion counts: engaged, clutch closed, inputs fresh.
         changed: Whether this update entered the state.
     """
@@ -91,7 +87,7 @@ class EngagementStatus:
 
 @dataclass(frozen=True, slots=True)
 class TransitionRecord:
-    """One transition that was taken.
+    """One transition of the past.
 
     Attributes:
         time: When in [s].
@@ -107,9 +103,9 @@ class TransitionRecord:
 
 
 class Engagement:
-    """Walk the transition table by what each update tells.
+    """Walks the transition table, at most one transition per update.
 
-    It has no clock and touches no device: the same updates give the same states.
+    It has no clock and uses no device: the same updates give the same states.
 
     Args:
         config: Time-outs and retries.
@@ -141,8 +137,6 @@ class Engagement:
         self._prepared = False
         self._consent = True
         self._gave_up = False
-        self._is_steady = False
-        self._status_given: EngagementStatus | None = None
 
     @property
     def state(self) -> EngagementState:
@@ -150,22 +144,17 @@ class Engagement:
         return self._state
 
     def update(self, now: float, inputs: EngagementInputs) -> EngagementStatus:
-        """Take at most one transition and return where that leads.
+        """Take at most one transition and return the new status.
 
         Args:
-            now: Time in [s]; one that runs backwards or is no number counts as standing still.
-            inputs: What is true and asked for now.
+            now: Time in [s]; a time that runs backwards or is NaN counts as unchanged.
+            inputs: The present conditions and requests.
         """
         if not math.isfinite(now):
             now = 0.0
         if self._since == -math.inf:
             self._since = now
         self._now = max(now, self._now)
-        # The very object of the last time may have been changed since.
-        is_as_before = inputs is not self._last and inputs == self._last
-        if self._is_steady and is_as_before and self._status_given is not None:
-            self._inputs_fresh_at = self._now
-            return self._status_given
         situation = self._observe(inputs)
         row = self._applicable(situation)
         self._note = self._remark(situation, row)
@@ -174,15 +163,6 @@ class Engagement:
         elif self._now - self._healthy_since >= self._config.healthy_after:
             self._retries = 0
         self._last = inputs
-        # No guard can tell the next update from this one where nothing rose, nothing is missing
-        # and nothing is waited for: as in nearly every tick.
-        self._is_steady = (
-            is_as_before
-            and row is None
-            and inputs.inputs_fresh
-            and not self._retries
-            and self._waits[self._state] is None
-        )
         return self._status(inputs, changed=row is not None)
 
     def _observe(self, inputs: EngagementInputs) -> Situation:
@@ -240,7 +220,7 @@ class Engagement:
         elif target is _S.READY:
             self._prepared = True
         elif target is _S.ESTOPPED:
-            # Nothing moves by itself, not even to its home pose, before a person asks again.
+            # Not even homing starts before a person requests motion again.
             self._consent = False
             self._gave_up = source is _S.FAILED
         elif target is _S.STARTING and source is _S.FAILED:
@@ -270,20 +250,6 @@ class Engagement:
         return self._note
 
     def _status(self, inputs: EngagementInputs, *, changed: bool) -> EngagementStatus:
-        state, last = self._state, self._status_given
-        following = state is ENGAGED and inputs.clutch_closed and inputs.inputs_fresh
-        if (
-            last is not None
-            and not (changed or last.changed)
-            and last.following is following
-            and last.note == self._note
-            and last.retries == self._retries
-        ):
-            return last
-        self._status_given = self._new_status(following=following, changed=changed)
-        return self._status_given
-
-    def _new_status(self, *, following: bool, changed: bool) -> EngagementStatus:
         timeout = self._waits[self._state]
         return EngagementStatus(
             state=self._state,
@@ -292,6 +258,6 @@ class Engagement:
             retries=self._retries,
             deadline=self._since + self._wait(timeout) if timeout else math.inf,
             note=self._note,
-            following=following,
+            following=self._state is _S.ENGAGED and inputs.clutch_closed and inputs.inputs_fresh,
             changed=changed,
         )

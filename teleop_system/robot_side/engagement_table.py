@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The engagement state machine as data: its states, guards, transitions, and their description.
+"""The engagement state machine as data: its states, guards and transitions.
 
-`Engagement` walks this table and adds nothing of its own, so what the documentation renders from
-it is what runs.
+`Engagement` walks this table; no transition exists outside it.
 """
 
 import enum
@@ -13,7 +12,7 @@ from teleop_system.exceptions import ConfigError
 
 
 class EngagementState(enum.Enum):
-    """Where the system stands between power-up and an operator in control."""
+    """The states between power-up and an operator in control."""
 
     STARTING = "starting"
     WAITING_FOR_STATE = "waiting_for_state"
@@ -27,30 +26,30 @@ class EngagementState(enum.Enum):
     ESTOPPED = "estopped"
 
 
-# These two are made in every tick, and to freeze them would cost more than to make them.
+# These two are made in every cycle; frozen dataclasses take twice as long to make.
 @dataclass(slots=True)
 class EngagementInputs:
-    """What is true of the system and asked for by the operator, at one moment.
+    """The conditions of the system and the requests of the operator in one cycle.
 
-    Requests may be held or pulsed; those that make something move count once, when they rise.
-    Do not change what was handed over: the next update is compared with it.
+    Requests may be held or pulsed; requests for motion count once, on their rising edge. The next
+    update is compared with this object, so it must not change after it was passed.
 
     Attributes:
         robot_connected: The link to the robot is up.
         state_fresh: The robot's measured state is recent.
         synced: Our model of the robot agrees with its measured state.
         at_home: The robot stands in its home pose.
-        self_test_passed: The parts have been tried and work.
+        self_test_passed: The self-test has passed.
         inputs_fresh: The operator's devices deliver recent, valid samples.
         clutch_closed: The operator holds the clutch, so that motion counts.
-        engage_requested: The operator asks for control.
+        engage_requested: The operator requests control.
         disengage_requested: The operator gives up control.
-        fault: Something went wrong that may pass.
-        fatal: Something went wrong that will not pass.
-        detail: What went wrong, in words, where the above is the case.
-        restart_requested: A person asks to start again after a failure.
+        fault: A fault from which the system may recover.
+        fatal: A fault from which it cannot recover.
+        detail: The fault in words.
+        restart_requested: A person requests a restart after a failure.
         estop_pressed: An emergency stop is pressed, or was since the last update.
-        estop_reset_requested: A person asks for the emergency stop to be reset.
+        estop_reset_requested: A person requests a reset of the emergency stop.
     """
 
     robot_connected: bool = False
@@ -72,7 +71,7 @@ class EngagementInputs:
 
 @dataclass(frozen=True, slots=True)
 class EngagementConfig:
-    """How long to wait in each state, and how often to try again."""
+    """Time-outs of the states, and the number of retries."""
 
     starting: float = 30.0
     """Time for the robot to connect in [s]."""
@@ -104,18 +103,18 @@ class EngagementConfig:
 
 @dataclass(slots=True)
 class Situation:
-    """All that a guard may look at.
+    """Everything that a guard may use.
 
     Attributes:
-        inputs: What is true now.
-        config: Waits and retries.
-        engage: The operator has just asked for control.
-        reset: A person has just asked for the emergency stop to be reset.
-        restart: A person has just asked to start again.
+        inputs: The present conditions and requests.
+        config: Time-outs and retries.
+        engage: The operator has just requested control.
+        reset: A person has just requested a reset of the emergency stop.
+        restart: A person has just requested a restart.
         inputs_lost_for: How long the operator's inputs have been missing in [s].
-        retries: Recoveries since all was well.
+        retries: Recoveries since the last healthy period.
         prepared: Homing and self-test were passed since the start.
-        consent: No emergency stop since a person last asked for motion.
+        consent: No emergency stop since a person last requested motion.
         gave_up: The system had failed before the emergency stop was pressed.
     """
 
@@ -173,8 +172,8 @@ class Transition:
         sources: The states it leaves.
         guard: The condition, a key of `GUARDS`.
         target: The state it enters.
-        reason: What the operator is told.
-        timeout: The wait of `EngagementConfig` that must have passed in the state, if any.
+        reason: The reason shown to the operator.
+        timeout: The time-out of `EngagementConfig` that must have passed in the state, if any.
     """
 
     sources: tuple[EngagementState, ...]
@@ -212,10 +211,10 @@ TABLE: tuple[Transition, ...] = (
     ),
     _row(_S.ESTOPPED, "e-stop reset after a failure", _S.FAILED, "failed before the e-stop"),
     _row(_S.ESTOPPED, "e-stop reset", _S.WAITING_FOR_STATE, "emergency stop was reset"),
-    _row((*_WORKING, _S.ERROR_RECOVERY), "fatal fault", _S.FAILED, "fault that will not pass"),
+    _row((*_WORKING, _S.ERROR_RECOVERY), "fatal fault", _S.FAILED, "fatal fault"),
     _row(_WORKING, "fault", _S.ERROR_RECOVERY, "fault"),
-    _row(_CONNECTED, "robot disconnected", _S.ERROR_RECOVERY, "the robot's link went down"),
-    _row(_MEASURED, "robot state stale", _S.ERROR_RECOVERY, "the robot's state went stale"),
+    _row(_CONNECTED, "robot disconnected", _S.ERROR_RECOVERY, "the robot is disconnected"),
+    _row(_MEASURED, "robot state stale", _S.ERROR_RECOVERY, "the robot's state is stale"),
     _row(_S.STARTING, "robot connected", _S.WAITING_FOR_STATE, "robot connected"),
     _row(_S.STARTING, "always", _S.ERROR_RECOVERY, "the robot did not connect", "starting"),
     _row(_S.WAITING_FOR_STATE, "robot state fresh", _S.SYNCING, "robot state received"),
@@ -226,18 +225,18 @@ TABLE: tuple[Transition, ...] = (
         "the robot sent no state",
         "waiting_for_state",
     ),
-    _row(_S.SYNCING, "synced, prepared before", _S.READY, "in step with the robot again"),
-    _row(_S.SYNCING, "synced, motion allowed", _S.HOMING, "in step with the robot"),
+    _row(_S.SYNCING, "synced, prepared before", _S.READY, "synchronised with the robot again"),
+    _row(_S.SYNCING, "synced, motion allowed", _S.HOMING, "synchronised with the robot"),
     _row(
         _S.SYNCING,
         "not synced",
         _S.ERROR_RECOVERY,
-        "the model did not come to agree with the robot",
+        "the commands do not agree with the robot's state",
         "syncing",
     ),
     _row(_S.HOMING, "at home", _S.SELF_TEST, "home pose reached"),
     _row(_S.HOMING, "always", _S.ERROR_RECOVERY, "the home pose was not reached", "homing"),
-    _row(_S.SELF_TEST, "self-test passed", _S.READY, "self-test passed"),
+    _row(_S.SELF_TEST, "self-test passed", _S.READY, "self-test passed; ready to engage"),
     _row(_S.SELF_TEST, "always", _S.ERROR_RECOVERY, "the self-test did not pass", "self_test"),
     _row(_S.READY, "engage requested, inputs fresh", _S.ENGAGED, "the operator took control"),
     _row(_S.ENGAGED, "disengage requested", _S.READY, "the operator gave up control"),
@@ -246,59 +245,6 @@ TABLE: tuple[Transition, ...] = (
     _row(_S.ERROR_RECOVERY, "fault", _S.ERROR_RECOVERY, "the fault persists", BACKOFF),
     _row(_S.ERROR_RECOVERY, "robot connected", _S.WAITING_FOR_STATE, "trying again", BACKOFF),
     _row(_S.ERROR_RECOVERY, "always", _S.STARTING, "trying to connect again", BACKOFF),
-    _row(_S.FAILED, "restart requested", _S.STARTING, "started again by a person"),
+    _row(_S.FAILED, "restart requested", _S.STARTING, "restarted by a person"),
 )
 """Every transition; of those that apply, the first is taken, and one an update."""
-
-
-def describe(config: EngagementConfig | None = None) -> str:
-    """Return the table and a Mermaid diagram of it as Markdown, for the documentation."""
-    config = config or EngagementConfig()
-    lines = ["| from | when | after | to | reason shown |", "|---|---|---|---|---|"]
-    lines += [
-        f"| {_named(row.sources)} | {row.guard} | {_wait(row, config)} "
-        f"| {row.target.name} | {row.reason} |"
-        for row in TABLE
-    ]
-    return "\n".join([*lines, "", "```mermaid", *_diagram(), "```", ""])
-
-
-def _wait(row: Transition, config: EngagementConfig) -> str:
-    if row.timeout is None:
-        return "at once"
-    text = f"{getattr(config, row.timeout):g} s"
-    if row.timeout == BACKOFF:
-        text += f", doubling up to {config.longest_backoff:g} s"
-    return text
-
-
-def _named(sources: tuple[EngagementState, ...]) -> str:
-    names = [state.name for state in sources]
-    if len(names) <= 2:
-        return ", ".join(names)
-    missing = [state.name for state in _ALL if state not in sources]
-    return f"any but {', '.join(missing)}"
-
-
-def _diagram() -> Iterable[str]:
-    # Rows that leave most states are drawn once, from a box around the states of normal use.
-    yield "stateDiagram-v2"
-    yield "    [*] --> STARTING"
-    yield "    state working {"
-    for row in TABLE:
-        if len(row.sources) == 1 and {row.sources[0], row.target} <= set(_WORKING):
-            yield f"        {row.sources[0].name} --> {row.target.name} : {_label(row)}"
-    yield "    }"
-    for row in TABLE:
-        boxed = len(row.sources) > 2
-        names = ["working"] if boxed else []
-        names += [s.name for s in row.sources if not boxed or s not in _WORKING]
-        if boxed or not {*row.sources, row.target} <= set(_WORKING):
-            yield from (f"    {name} --> {row.target.name} : {_label(row)}" for name in names)
-
-
-def _label(row: Transition) -> str:
-    if row.timeout is None:
-        return row.guard
-    event = "back-off over" if row.timeout == BACKOFF else "time-out"
-    return event if row.guard == "always" else f"{event}, {row.guard}"

@@ -78,7 +78,7 @@ class MuJoCoBridge(TeleopNode):
 
     @override
     def configure(self) -> None:
-        asked, settings = self._options, self.settings
+        options, settings = self._options, self.settings
         robot = load_robot(settings.robot.name)
         simulator = create_simulator(
             robot,
@@ -91,15 +91,15 @@ class MuJoCoBridge(TeleopNode):
             raise ConfigError(f"simulation.name must be mujoco, got {settings.simulation.name!r}")
         self._simulator, self._time_before = simulator, 0.0
         self._has_own_time = (
-            bool(self.get_parameter("use_sim_time").value) or asked.pace != "real_time"
+            bool(self.get_parameter("use_sim_time").value) or options.pace != "real_time"
         )
         self._rate, self._steps = _cycle(settings.safety.rate, simulator.timestep)
         self._open_robot(simulator, robot)
         self._open_outputs(robot)
         self._pacer = Pacer(1.0 / self._rate)
         self._index = 0
-        self._is_paused, self._failure = asked.pace == "stepped", ""
-        period = 1.0 / self._rate if asked.pace == "real_time" else 0.0
+        self._is_paused, self._failure = options.pace == "stepped", ""
+        period = 1.0 / self._rate if options.pace == "real_time" else 0.0
         self._timer = self.every(period, self._on_timer)
         self._timer.cancel()
 
@@ -128,27 +128,27 @@ class MuJoCoBridge(TeleopNode):
         self._simulated = simulated
 
     def _open_outputs(self, robot: RobotDescription) -> None:
-        asked, simulator = self._options, self._simulator
+        options, simulator = self._options, self._simulator
         self._sensors = SensorTopics(
             self,
             simulator,
             self._robot_side.safety.parts.joints,
             has_base=robot.base is not None,
-            with_clock=asked.publish_clock,
+            with_clock=options.publish_clock,
         )
         SimulationServices(self)
         grid = Scheduler.simulated(self._rate)
-        self._sensors_due = grid.at(min(asked.publish_rate, self._rate))
-        self._odometry_due = grid.at(min(asked.odom_rate, self._rate))
+        self._sensors_due = grid.at(min(options.publish_rate, self._rate))
+        self._odometry_due = grid.at(min(options.odom_rate, self._rate))
         self._viewer_due = grid.at(min(VIEWER_RATE, self._rate))
-        self._camera_due = grid.at(min(asked.camera_fps, self._rate))
+        self._camera_due = grid.at(min(options.camera_fps, self._rate))
         self._camera = self._viewer = None
-        if asked.camera:
+        if options.camera:
             head = robot.head.camera if robot.head is not None else None
-            name = asked.camera_name or head or ""
+            name = options.camera_name or head or ""
             self._camera = CameraTopics(self, simulator, name, self.now)
             self.resources.callback(self._camera.close)
-        if asked.viewer:
+        if options.viewer:
             self._viewer = self.resources.enter_context(interactive_viewer(simulator))
 
     def _close_robot(self) -> None:

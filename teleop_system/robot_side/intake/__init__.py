@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the robot side receives: whose commands count, and whether the operator is still present.
+"""What the robot side receives: which commands count, and whether the operator is still present.
 
 Nothing here reads a clock or knows messages; a node passes on what came, from whom and when.
 """
