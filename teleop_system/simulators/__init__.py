@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stand-ins for robot and operator: MuJoCo physics, a simulated person, a simulated hand.
+"""Simulated robot and operator: MuJoCo physics, a simulated person, a simulated hand.
 
 Nothing here needs hardware. Import from the modules themselves: `mujoco_sim` loads MuJoCo, the
-simulated operator needs NumPy alone.
+simulated operator needs only NumPy.
 """

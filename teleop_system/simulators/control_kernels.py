@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From joint commands to MuJoCo's control vector, joint by joint."""
+"""Kernels that write joint commands to MuJoCo's control vector."""
 
 import math
 
@@ -16,18 +16,18 @@ Indices = NDArray[np.int64]
 def write_commands(
     values: Array, targets: Indices, limits: Array, commands: Array, control: Array
 ) -> bool:
-    """Limit commands and write them to the control vector.
+    """Clamp commands and write them to the control vector.
 
     Args:
         values: A command for every joint, in the unit of its mode, shape (N,).
-        targets: Joints that take theirs, and their actuators, shape (2, K); an actuator of -1
-            belongs to a servo that writes by itself.
-        limits: Least and largest command, scale and offset to the control, shape (4, N).
-        commands: The commands in force, shape (N,).
+        targets: Commanded joints and their actuators, shape (2, K); actuator -1 means a servo
+            that writes its control itself.
+        limits: Smallest and largest command, scale and offset to the control, shape (4, N).
+        commands: The active commands, shape (N,).
         control: MuJoCo's control vector, shape (nu,).
 
     Returns:
-        False, with nothing written, where a value is not finite.
+        False, with nothing written, if a value is not finite.
     """
     for joint in range(values.size):
         if not math.isfinite(values[joint]):
@@ -43,16 +43,16 @@ def write_commands(
 
 @kernel("b1(f8[::1], f8[::1], i8[::1], f8[:, ::1])")
 def ramp(control: Array, start: Array, ramped: Indices, out: Array) -> bool:
-    """Write how controls go in a straight line from where they were to where they are now.
+    """Write the linear ramp of controls from their last values to the current ones.
 
     Args:
-        control: Where they are now, shape (nu,).
-        start: Where they were, shape (nu,).
-        ramped: Those that do so; the others are there at once.
+        control: Current values, shape (nu,).
+        start: Values before, shape (nu,).
+        ramped: Indices of the ramped controls; the others change at once.
         out: The control vector of every step, shape (S, nu).
 
     Returns:
-        Whether any has moved.
+        Whether any ramped control has changed.
     """
     steps = out.shape[0]
     for number in range(steps):
@@ -65,7 +65,7 @@ def ramp(control: Array, start: Array, ramped: Indices, out: Array) -> bool:
         if change != 0.0:
             moved = True
             share = change / steps
-            # The last is left out: a sum need not end there to the last bit.
+            # The last step already has the exact value; a sum could miss it by rounding.
             for number in range(1, steps):
                 out[number - 1, actuator] = start[actuator] + share * number
     return moved

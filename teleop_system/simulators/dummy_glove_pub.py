@@ -25,7 +25,7 @@ class DummyGlovePublisher(SimulatedOperatorNode):
     @property
     @override
     def motion(self) -> str:
-        return self._motion or MOTION  # The settings know only what arms and body do.
+        return self._motion or MOTION  # The motions of the settings are for trackers.
 
     @override
     def make_sources(self) -> Sequence[Source]:

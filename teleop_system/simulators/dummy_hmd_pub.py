@@ -16,7 +16,7 @@ RATE = 90.0
 
 
 class DummyHmdPublisher(SimulatedOperatorNode):
-    """Publishes where a simulated person looks."""
+    """Publishes the head orientation of a simulated person."""
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__("dummy_hmd_pub", RATE, **keywords)

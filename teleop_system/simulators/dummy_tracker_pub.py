@@ -17,7 +17,7 @@ ROLES = tuple(role for role in TrackerRole if role is not TrackerRole.HEAD)
 
 
 class DummyTrackerPublisher(SimulatedOperatorNode):
-    """Publishes where a simulated person's hands, waist and feet are."""
+    """Publishes the poses of a simulated person's hands, waist and feet."""
 
     def __init__(self, **keywords: Any) -> None:
         super().__init__("dummy_tracker_pub", RATE, **keywords)

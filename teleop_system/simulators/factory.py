@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the simulator of a robot."""
+"""Creates the simulator of a robot."""
 
 from teleop_system import registry
 from teleop_system.exceptions import MissingExtraError
@@ -19,8 +19,8 @@ def create_simulator(
 
     Args:
         robot: The robot.
-        settings: How the world is simulated and drawn.
-        pose: Named pose the robot starts in; None for the robot's own.
+        settings: Settings of the simulator.
+        pose: Named initial pose; None for that of the robot.
         scene: Surroundings, as `MuJoCoConfig.scene` takes them.
 
     Raises:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the robot's base is, and how two driven wheels move it."""
+"""Pose and velocity of the robot's base, and its differential drive."""
 
 import logging
 import math
@@ -24,14 +24,14 @@ from teleop_system.utils.transforms import (
 logger = logging.getLogger(__name__)
 
 NEGLIGIBLE_SPEED = 1e-9
-"""Below this in [m/s] or [rad/s] a wish counts as none."""
+"""A commanded speed below this in [m/s] or [rad/s] counts as zero."""
 
 Array = NDArray[np.float64]
 ROUND_GEOMS = ("SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER")
 
 
 class BaseState:
-    """Pose and velocity of the body that carries the robot."""
+    """Pose and velocity of the root body."""
 
     def __init__(self, model: Any, data: Any, root: int) -> None:
         self._data = data
@@ -43,7 +43,7 @@ class BaseState:
         self._start = self.pose()
 
     def restart(self) -> None:
-        """Count odometry from here."""
+        """Reset odometry to the current pose."""
         self._start = self.pose()
 
     def pose(self) -> tuple[Array, Array]:
@@ -55,7 +55,7 @@ class BaseState:
         return state[:3].copy(), mujoco_to_ros2_quaternion(state[3:])
 
     def odometry(self) -> tuple[Array, Array]:
-        """Return position [m] and orientation xyzw relative to where the run started."""
+        """Return position [m] and orientation xyzw relative to the start of the run."""
         position, orientation = self.pose()
         back = quat_conjugate(self._start[1])
         return quat_rotate(back, position - self._start[0]), quat_multiply(back, orientation)
@@ -65,12 +65,12 @@ class BaseState:
         if not self.is_free:
             return np.zeros(3), np.zeros(3)
         velocity = self._data.qvel[self._qvel : self._qvel + 6]
-        # MuJoCo gives the linear part of a free joint in the world, the angular in the body.
+        # MuJoCo gives the linear velocity of a free joint in the world, the angular in the body.
         return quat_rotate(quat_conjugate(self.pose()[1]), velocity[:3]), velocity[3:].copy()
 
 
 class DifferentialDrive:
-    """Turns a wished base velocity into the speeds of two wheels."""
+    """Converts a base velocity to the speeds of two wheels."""
 
     def __init__(self, base: Base, table: JointTable, wheel_limits: Array) -> None:
         self._base = base
@@ -82,24 +82,24 @@ class DifferentialDrive:
     def command(
         self, actuation: Actuation, linear_x: float, linear_y: float, angular_z: float
     ) -> None:
-        """Drive, where the wheels are in velocity mode.
+        """Command a base velocity to the wheels.
 
         Raises:
-            SimulationError: They are in another mode.
+            SimulationError: The wheels are not in velocity mode.
         """
         if not actuation.are_in(ControlMode.VELOCITY, self.indices):
             raise SimulationError("the wheels are not in velocity mode")
         actuation.command(self.indices, self.wheel_speeds(linear_x, linear_y, angular_z))
 
     def wheel_speeds(self, linear_x: float, linear_y: float, angular_z: float) -> Array:
-        """Return the wheel speeds [rad/s], left first, on the same curve within all limits."""
+        """Return the wheel speeds [rad/s], left first, within all limits on the same curve."""
         self._report_sideways(linear_y)
         base = self._base
         forward = min(max(linear_x, -base.max_linear), base.max_linear)
-        turn = min(max(angular_z, -base.max_angular), base.max_angular)
-        half = 0.5 * base.track * turn
+        yaw_rate = min(max(angular_z, -base.max_angular), base.max_angular)
+        half = 0.5 * base.track * yaw_rate
         fastest = (abs(forward) + abs(half)) / base.wheel_radius
-        # Slower, but along the wished curve.
+        # Scale both wheels, so that the curve stays the same.
         scale = min(1.0, self._wheel_limit / fastest) if fastest > 0.0 else 1.0
         scale *= base.wheel_sign / base.wheel_radius
         return np.array([(forward - half) * scale, (forward + half) * scale])
@@ -107,12 +107,12 @@ class DifferentialDrive:
     def _report_sideways(self, linear_y: float) -> None:
         sideways = abs(linear_y) > NEGLIGIBLE_SPEED
         if sideways and not self._sideways:
-            logger.warning("two wheels cannot move sideways: %.3g m/s is left out", linear_y)
+            logger.warning("two wheels cannot move sideways: %.3g m/s is ignored", linear_y)
         self._sideways = sideways
 
 
 def require_finite_speeds(*speeds: float) -> None:
-    """Refuse a wish that is not finite.
+    """Check a commanded base velocity.
 
     Raises:
         InvalidValueError: A speed is not a finite number.
@@ -122,22 +122,22 @@ def require_finite_speeds(*speeds: float) -> None:
             raise InvalidValueError(f"{name} must be a finite speed, got {speed!r}")
 
 
-def find_wheels(model: Any, data: Any, table: JointTable, driven: IndexArray) -> Base | None:
-    """Return the pair of wheels of a robot on a free base, or None where there is no such pair.
+def find_wheel_pair(model: Any, data: Any, table: JointTable, driven: IndexArray) -> Base | None:
+    """Return the wheels of a robot on a free base, or None without exactly two.
 
-    A wheel is a hinge without limits, about a horizontal axis, with a velocity actuator; the
-    model has to stand as it was written, with x forward.
+    A wheel is a hinge without limits, about a horizontal axis, with a velocity actuator; `data`
+    has to be in the reference pose, with x forward.
 
     Args:
         model: MuJoCo's model.
-        data: Its state as the file has it.
+        data: Its state in the reference pose.
         table: The joints that can be commanded.
         driven: Those among them with a velocity actuator.
     """
-    found = [place for place in driven if _is_wheel(model, data, int(table.joints[place]))]
+    found = [index for index in driven if _is_wheel(model, data, int(table.joints[index]))]
     if len(found) != 2:
         return None
-    left, right = sorted(found, key=lambda place: -data.xanchor[table.joints[place], 1])
+    left, right = sorted(found, key=lambda index: -data.xanchor[table.joints[index], 1])
     joint = int(table.joints[left])
     radius = _radius(model, int(model.jnt_bodyid[joint]))
     track = float(data.xanchor[joint, 1] - data.xanchor[table.joints[right], 1])
@@ -170,7 +170,7 @@ def _root(model: Any, joint: int) -> int:
 
 
 def _radius(model: Any, body: int) -> float:
-    """Return the radius of the largest round shape of a body that can touch something."""
+    """Return the radius of the largest round shape of a body with contacts enabled."""
     kinds = [getattr(mujoco.mjtGeom, f"mjGEOM_{name}").value for name in ROUND_GEOMS]
     first = int(model.body_geomadr[body])
     geoms = range(first, first + int(model.body_geomnum[body]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which joints can be commanded, and where MuJoCo keeps their numbers."""
+"""The joints that can be commanded, and their indices in MuJoCo's arrays."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -14,64 +14,60 @@ IndexArray = NDArray[np.intp]
 
 
 class JointTable:
-    """The hinge and slide joints that actuators drive, in the order of the actuators.
+    """The hinge and slide joints with an actuator, in the order of the actuators.
 
-    A joint with several actuators is commanded through the first of them. Actuators on tendons
-    and bodies have no joint of their own and keep the control of the initial state.
+    A joint with several actuators is commanded through the first one. Actuators on tendons and
+    bodies are not commanded and keep their initial control.
 
     Attributes:
         names: Joint names.
-        actuator_names: Name of the actuator of each joint.
         actuators: Actuator of each joint, shape (N,).
-        joints: MuJoCo's number of each joint, shape (N,).
-        positions: Place of each joint in qpos, shape (N,).
-        dofs: Place of each joint in qvel, shape (N,).
+        joints: MuJoCo's index of each joint, shape (N,).
+        positions: Index of each joint in qpos, shape (N,).
+        dofs: Index of each joint in qvel, shape (N,).
         gears: Actuator length per joint position, shape (N,).
     """
 
     def __init__(self, model: Any) -> None:
         found = _driven_joints(model)
         if not found:
-            raise ModelError("no actuator of the model drives a hinge or slide joint")
+            raise ModelError("the model has no actuator on a hinge or slide joint")
         self.actuators: IndexArray = np.array(list(found.values()), dtype=np.intp)
         self.joints: IndexArray = np.array(list(found), dtype=np.intp)
         self.positions: IndexArray = model.jnt_qposadr[self.joints].astype(np.intp)
         self.dofs: IndexArray = model.jnt_dofadr[self.joints].astype(np.intp)
         self.gears: NDArray[np.float64] = model.actuator_gear[self.actuators, 0].copy()
         self.names = tuple(_name(model.joint(j).name, "joint", j) for j in self.joints)
-        self.actuator_names = tuple(
-            _name(model.actuator(a).name, "actuator", a) for a in self.actuators
-        )
-        self._places = {name: place for place, name in enumerate(self.names)}
-        self._looked_up: dict[tuple[str, ...], IndexArray] = {}
+        self._indices = {name: index for index, name in enumerate(self.names)}
+        self._cache: dict[tuple[str, ...], IndexArray] = {}
 
     def __len__(self) -> int:
         return len(self.names)
 
     def indices(self, names: Iterable[str]) -> IndexArray:
-        """Return the places of joints in every joint vector; a repeated question costs little.
+        """Return the indices of joints in every joint vector; results are cached.
 
         Raises:
             UnknownNameError: A joint does not exist or has no actuator.
         """
         key = tuple(names)
-        known = self._looked_up.get(key)
+        known = self._cache.get(key)
         if known is None:
             known = np.array([self.index(name) for name in key], dtype=np.intp)
             known.setflags(write=False)
-            self._looked_up[key] = known
+            self._cache[key] = known
         return known
 
     def index(self, name: str) -> int:
-        """Return the place of one joint in every joint vector.
+        """Return the index of a joint in every joint vector.
 
         Raises:
             UnknownNameError: The joint does not exist or has no actuator.
         """
-        place = self._places.get(name)
-        if place is None:
+        index = self._indices.get(name)
+        if index is None:
             raise UnknownNameError("joint", name, self.names)
-        return place
+        return index
 
 
 def camera_names(model: Any) -> tuple[str, ...]:
@@ -85,7 +81,7 @@ def keyframe_names(model: Any) -> tuple[str, ...]:
 
 
 def free_joint(model: Any, root: int) -> int | None:
-    """Return the free joint of a root body, or None where it is fixed to the world."""
+    """Return the free joint of a root body, or None if it is fixed to the world."""
     first = int(model.body_jntadr[root])
     if first >= 0 and model.jnt_type[first] == mujoco.mjtJoint.mjJNT_FREE:
         return first
@@ -93,7 +89,7 @@ def free_joint(model: Any, root: int) -> int | None:
 
 
 def _driven_joints(model: Any) -> dict[int, int]:
-    # As plain numbers: MuJoCo's enumerations do not compare with NumPy's integers on both sides.
+    # As plain numbers: MuJoCo's enums and NumPy's integers do not compare reliably.
     transmissions = (mujoco.mjtTrn.mjTRN_JOINT.value, mujoco.mjtTrn.mjTRN_JOINTINPARENT.value)
     scalar = (mujoco.mjtJoint.mjJNT_HINGE.value, mujoco.mjtJoint.mjJNT_SLIDE.value)
     found: dict[int, int] = {}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads an MJCF robot and puts it into a scene."""
+"""Loads an MJCF robot and adds a scene."""
 
 from pathlib import Path
 from typing import Any
@@ -10,20 +10,20 @@ from teleop_system.simulators.config import AUTO_SCENE
 from teleop_system.utils.paths import models_dirs
 
 SCENE_PREFIX = "scene/"
-"""Stands before every name that comes from a scene, so that none can clash with the robot's."""
+"""Prefix of all names of a scene, so that they cannot clash with those of the robot."""
 
 
 def load_model(mjcf_path: str | Path, scene: str | Path | None = None) -> Any:
-    """Compile a robot, on its own or in a scene; keyframes of the robot stay what they were.
+    """Compile a robot, alone or in a scene; the robot's keyframes stay valid.
 
     Args:
         mjcf_path: The robot's file.
         scene: None for the robot alone, the name of a file in `scenes` of a models folder, the
-            path of an MJCF file, or "auto": a floor where a robot that can fall has none.
+            path of an MJCF file, or "auto": a floor, if a robot with a free base has none.
 
     Raises:
         ModelError: A file is missing, or MuJoCo rejects it; the message is MuJoCo's.
-        UnknownNameError: There is no such scene.
+        UnknownNameError: The scene does not exist.
     """
     path = Path(mjcf_path)
     robot = _parse(path)
@@ -33,13 +33,8 @@ def load_model(mjcf_path: str | Path, scene: str | Path | None = None) -> Any:
     return _checked(path, robot.compile)
 
 
-def scene_names() -> tuple[str, ...]:
-    """Return the names of the scenes in the models folders, sorted."""
-    return tuple(sorted(_scenes()))
-
-
 def _scenes() -> dict[str, Path]:
-    # A scene in an earlier folder hides one of the same name in a later one.
+    # A scene in an earlier folder overrides one of the same name in a later one.
     folders = reversed(models_dirs())
     return {path.stem: path for folder in folders for path in (folder / "scenes").glob("*.xml")}
 
@@ -58,7 +53,7 @@ def _scene_file(robot: Any, scene: str | Path | None) -> Path | None:
 
 
 def _furnish(robot: Any, scene: Any) -> None:
-    """Add a scene to a robot's world; floor and lights of the robot's own file win."""
+    """Add a scene to a robot's world, without floor and lights if the robot's file has a floor."""
     if _planes(robot):
         for item in (*_planes(scene), *scene.worldbody.lights):
             scene.delete(item)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws in a thread of its own, so that physics never waits for OpenGL."""
+"""Renders in a separate thread, so that physics never waits for OpenGL."""
 
 import atexit
 import logging
@@ -25,16 +25,16 @@ from teleop_system.simulators.offscreen import OffscreenRenderer, Snapshot
 logger = logging.getLogger(__name__)
 
 LONGEST_WAIT = 60.0
-"""How long to wait for a picture in [s]; without a graphics card the first takes seconds."""
+"""Longest wait for an image in [s]; without a graphics card the first one takes seconds."""
 REOPENING_PAUSE = 0.5
-"""Time in [s] that has to pass before a renderer that failed is opened anew."""
+"""Time in [s] before a failed renderer is opened again."""
 
 ResultT = TypeVar("ResultT")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Job(Generic[ResultT]):
-    """Something to draw, and who waits for it."""
+    """An image to render, and the future for its result."""
 
     draw: Callable[[OffscreenRenderer], ResultT]
     future: "Future[ResultT]" = field(default_factory=Future)
@@ -45,25 +45,17 @@ class _Job(Generic[ResultT]):
         except TeleopError as error:
             self.future.set_exception(error)
         except BaseException as error:
-            # Whoever waits must hear of it, be it OpenGL's fault or a bug here.
-            self.future.set_exception(_drawing_failed(error))
+            # The waiting thread gets every error, also an unexpected one.
+            self.future.set_exception(_rendering_failed(error))
             raise
 
 
-@dataclass(slots=True)
-class _Stream:
-    """The newest wish for a camera's view, and the newest view."""
-
-    wish: Snapshot | None = None
-    frame: RGBDFrame | None = None
-
-
 class RenderThread:
-    """Owner of the OpenGL context; takes snapshots in, gives pictures out.
+    """Owns the OpenGL context and renders snapshots to images.
 
-    The thread starts with the first picture and ends with `close()` or with the process. It ends
-    with a picture that cannot be drawn, too; the first that is asked for `REOPENING_PAUSE` later
-    starts another, with OpenGL opened anew. Where it never could be opened, it stays closed.
+    The thread starts with the first image and ends with `close()` or with the process. After a
+    rendering error the thread ends; a request at least `REOPENING_PAUSE` later starts a new one.
+    If OpenGL could never be opened, it stays closed.
     """
 
     def __init__(self, model: Any, config: MuJoCoConfig) -> None:
@@ -71,48 +63,28 @@ class RenderThread:
         self._config = config
         self._changed = threading.Condition()
         self._jobs: deque[_Job[Any]] = deque()
-        self._streams: dict[int, _Stream] = {}
         self._thread: threading.Thread | None = None
         self._failure: RenderingUnavailableError | None = None
         self._was_open = False
         self._reopens_at = math.inf
-        self._told = ""
+        self._reported = ""
         self._closing = False
 
-    def picture(self, snapshot: Snapshot, camera: int) -> NDArray[np.uint8]:
-        """Wait for a colour picture, shape (H, W, 3).
+    def image(self, snapshot: Snapshot, camera: int) -> NDArray[np.uint8]:
+        """Wait for a colour image, shape (H, W, 3).
 
         Raises:
-            RenderingUnavailableError: Nothing can be drawn here.
+            RenderingUnavailableError: Rendering is not available.
         """
-        return self._wait(lambda renderer: renderer.picture(snapshot, camera))
+        return self._wait(lambda renderer: renderer.image(snapshot, camera))
 
     def rgbd(self, snapshot: Snapshot, camera: int) -> RGBDFrame:
-        """Wait for a colour and depth picture.
+        """Wait for a colour and depth image.
 
         Raises:
-            RenderingUnavailableError: Nothing can be drawn here.
+            RenderingUnavailableError: Rendering is not available.
         """
         return self._wait(lambda renderer: renderer.rgbd(snapshot, camera))
-
-    def request(self, snapshot: Snapshot, camera: int) -> bool:
-        """Ask for a view without waiting; a newer request replaces one not yet begun.
-
-        Returns:
-            False where nothing can be drawn here.
-        """
-        with self._changed:
-            self._streams.setdefault(camera, _Stream()).wish = snapshot
-            if not self._ensure_running():
-                return False
-            self._changed.notify()
-            return True
-
-    def latest(self, camera: int) -> RGBDFrame | None:
-        """Return the newest requested view, or None before the first."""
-        with self._changed:
-            stream = self._streams.get(camera)
-            return stream.frame if stream is not None else None
 
     def close(self) -> None:
         """End the thread and free OpenGL; safe to call twice."""
@@ -136,16 +108,16 @@ class RenderThread:
         try:
             return job.future.result(LONGEST_WAIT)
         except FutureTimeoutError:
-            raise RenderingUnavailableError(f"no picture within {LONGEST_WAIT} s") from None
+            raise RenderingUnavailableError(f"no image within {LONGEST_WAIT} s") from None
 
     def _ensure_running(self) -> bool:
-        """Start the thread where it does not run and may; tell whether it runs."""
+        """Start the thread if needed and allowed; return whether it runs."""
         if self._failure is not None:
             if self._closing or time.monotonic() < self._reopens_at:
                 return False
             self._thread = self._failure = None
         if self._thread is None:
-            # A daemon, lest a forgotten shutdown() keep the process alive.
+            # A daemon thread: a missing shutdown() must not keep the process alive.
             self._thread = threading.Thread(target=self._run, name="render", daemon=True)
             self._thread.start()
         return True
@@ -163,16 +135,16 @@ class RenderThread:
             self._refuse(RenderingUnavailableError(f"opening the renderer failed: {error!r}"))
             raise
         self._was_open = True
-        # Registered after the back end's own clean-up, hence run before it.
+        # Registered after the back end's own clean-up, so it runs before it.
         atexit.register(self.close)
         failure = RenderingUnavailableError("the renderer is closed")
         try:
             while (job := self._next_job()) is not None:
                 job.run(renderer)
         except (mujoco.FatalError, mujoco.UnexpectedError) as error:
-            failure = _drawing_failed(error)
+            failure = _rendering_failed(error)
         except BaseException as error:
-            failure = _drawing_failed(error)
+            failure = _rendering_failed(error)
             raise
         finally:
             try:
@@ -181,24 +153,19 @@ class RenderThread:
                 self._refuse(failure)
 
     def _next_job(self) -> _Job[Any] | None:
-        """Wait for work: pictures somebody waits for, then views; None when all is over."""
+        """Wait for the next image; None after `close()`."""
         with self._changed:
             while not self._closing:
                 if self._jobs:
                     return self._jobs.popleft()
-                for camera, stream in self._streams.items():
-                    if stream.wish is not None:
-                        # Behind the others from now on, so that every camera has its turn.
-                        self._streams[camera] = self._streams.pop(camera)
-                        return _view_job(camera, stream)
                 self._changed.wait()
         return None
 
     def _refuse(self, error: RenderingUnavailableError) -> None:
-        """Draw nothing from now on, or for a while, and tell everybody who waits."""
-        if not self._closing and str(error) != self._told:
-            self._told = str(error)
-            logger.warning("cameras are off: %s", error)
+        """Refuse requests from now on, or for `REOPENING_PAUSE`, and fail the waiting ones."""
+        if not self._closing and str(error) != self._reported:
+            self._reported = str(error)
+            logger.warning("cameras are not available: %s", error)
         with self._changed:
             self._failure = error
             if self._was_open:
@@ -208,15 +175,5 @@ class RenderThread:
             job.future.set_exception(error)
 
 
-def _drawing_failed(error: BaseException) -> RenderingUnavailableError:
-    return RenderingUnavailableError(f"drawing failed: {str(error) or type(error).__name__}")
-
-
-def _view_job(camera: int, stream: _Stream) -> _Job[None]:
-    snapshot, stream.wish = stream.wish, None
-    assert snapshot is not None
-
-    def draw(renderer: OffscreenRenderer) -> None:
-        stream.frame = renderer.rgbd(snapshot, camera)
-
-    return _Job(draw)
+def _rendering_failed(error: BaseException) -> RenderingUnavailableError:
+    return RenderingUnavailableError(f"rendering failed: {str(error) or type(error).__name__}")

@@ -31,7 +31,7 @@ from teleop_system.simulators.factory import create_simulator
 from teleop_system.simulators.joint_pid import PidGains
 from teleop_system.simulators.mujoco_robot import MuJoCoRobot
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
-from teleop_system.simulators.ros2_camera import CameraTopics
+from teleop_system.simulators.ros2_camera import SimulatedCameraTopics
 from teleop_system.simulators.ros2_sensors import SensorTopics
 from teleop_system.simulators.ros2_services import SimulationServices
 from teleop_system.simulators.viewer import interactive_viewer
@@ -54,7 +54,7 @@ class MuJoCoBridge(TeleopNode):
         self._is_paused = False
         self._failure = ""
         self._viewer: Any = None
-        self._camera: CameraTopics | None = None
+        self._camera: SimulatedCameraTopics | None = None
 
     @override
     def setting_overrides(self) -> list[str]:
@@ -146,7 +146,7 @@ class MuJoCoBridge(TeleopNode):
         if options.camera:
             head = robot.head.camera if robot.head is not None else None
             name = options.camera_name or head or ""
-            self._camera = CameraTopics(self, simulator, name, self.now)
+            self._camera = SimulatedCameraTopics(self, simulator, name, self.now)
             self.resources.callback(self._camera.close)
         if options.viewer:
             self._viewer = self.resources.enter_context(interactive_viewer(simulator))
@@ -197,7 +197,7 @@ class MuJoCoBridge(TeleopNode):
             self._sensors.publish_clock(self.simulated_time)
         if self._failure:
             return dataclasses.replace(report, level=Level.ERROR, message=self._failure)
-        if self._camera is not None and (trouble := self._camera.trouble):
+        if self._camera is not None and (trouble := self._camera.failure):
             level, values = max(report.level, Level.WARN), {"cause.camera": trouble}
             return dataclasses.replace(report, level=level, values={**values, **report.values})
         return report

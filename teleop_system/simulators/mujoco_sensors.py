@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Force/torque sensors, inertial units and contacts, found by name.
+"""Force/torque sensors, inertial sensors and contacts.
 
-A force/torque sensor NAME is the pair `NAME_ft_force`, `NAME_ft_torque`; an inertial unit NAME is
-the triple `NAME_imu_quat`, `NAME_imu_gyro`, `NAME_imu_accel`.
+A force/torque sensor NAME is the pair `NAME_ft_force`, `NAME_ft_torque`; an inertial sensor NAME
+is the triple `NAME_imu_quat`, `NAME_imu_gyro`, `NAME_imu_accel`.
 """
 
 from typing import Any, NamedTuple
@@ -20,14 +20,14 @@ INERTIAL = ("_imu_quat", "_imu_gyro", "_imu_accel")
 
 
 class Wrench(NamedTuple):
-    """What the arm exerts on the tool beyond a sensor, in the sensor's frame.
+    """Force and torque of the arm on the tool, in the frame of the sensor.
 
-    A tool at rest reads its weight, pointing upwards. The arrays are read-only views that stay
-    current.
+    A tool at rest reads its weight, pointing upwards. The arrays are read-only views of the
+    current values.
 
     Attributes:
-        force: In [N], shape (3,).
-        torque: In [N m], shape (3,).
+        force: Force in [N], shape (3,).
+        torque: Torque in [N m], shape (3,).
     """
 
     force: Array
@@ -35,13 +35,12 @@ class Wrench(NamedTuple):
 
 
 class ImuReading(NamedTuple):
-    """What an inertial unit measures.
+    """Measurement of an inertial sensor; vectors are in its frame and views of current values.
 
     Attributes:
-        orientation: Of the unit in the world, xyzw, shape (4,).
-        angular_velocity: In the unit's frame in [rad/s], shape (3,), a view that stays current.
-        linear_acceleration: With gravity, so +g upwards at rest, in the unit's frame in
-            [m/s^2], shape (3,), a view that stays current.
+        orientation: Orientation of the sensor in the world, xyzw, shape (4,).
+        angular_velocity: Angular velocity in [rad/s], shape (3,).
+        linear_acceleration: Acceleration in [m/s^2], shape (3,), with gravity: +g upwards at rest.
     """
 
     orientation: Array
@@ -55,9 +54,9 @@ class Sensors:
     def __init__(self, model: Any, data: Any) -> None:
         views = _views(model, data)
         self._wrenches = {
-            name: Wrench(*parts) for name, parts in _groups(views, FORCE_TORQUE).items()
+            name: Wrench(*parts) for name, parts in _complete_sensors(views, FORCE_TORQUE).items()
         }
-        self._imus = _groups(views, INERTIAL)
+        self._imus = _complete_sensors(views, INERTIAL)
 
     @property
     def force_torque_names(self) -> tuple[str, ...]:
@@ -66,14 +65,14 @@ class Sensors:
 
     @property
     def imu_names(self) -> tuple[str, ...]:
-        """Names of the inertial units."""
+        """Names of the inertial sensors."""
         return tuple(self._imus)
 
     def force_torque(self, name: str) -> Wrench:
         """Return a force/torque reading.
 
         Raises:
-            UnknownNameError: There is no such sensor.
+            UnknownNameError: The sensor does not exist.
         """
         if name not in self._wrenches:
             raise UnknownNameError("force/torque sensor", name, self._wrenches)
@@ -83,16 +82,16 @@ class Sensors:
         """Return an inertial reading.
 
         Raises:
-            UnknownNameError: There is no such sensor.
+            UnknownNameError: The sensor does not exist.
         """
         if name not in self._imus:
-            raise UnknownNameError("inertial unit", name, self._imus)
+            raise UnknownNameError("inertial sensor", name, self._imus)
         quaternion, gyro, acceleration = self._imus[name]
         return ImuReading(mujoco_to_ros2_quaternion(quaternion), gyro, acceleration)
 
 
 def touching_bodies(model: Any, data: Any, roots: NDArray[np.int32]) -> set[tuple[str, str]]:
-    """Return the pairs of bodies on some roots that touch each other, names sorted."""
+    """Return the pairs of bodies below the given roots that touch each other, names sorted."""
     contact = data.contact
     touching = contact.geom[contact.dist <= 0.0]
     pairs = model.geom_bodyid[touching].reshape(-1, 2)
@@ -112,8 +111,10 @@ def _views(model: Any, data: Any) -> dict[str, Array]:
     return found
 
 
-def _groups(views: dict[str, Array], endings: tuple[str, ...]) -> dict[str, tuple[Array, ...]]:
-    """Return the sensors of which every part is there, by the name before the endings."""
+def _complete_sensors(
+    views: dict[str, Array], endings: tuple[str, ...]
+) -> dict[str, tuple[Array, ...]]:
+    """Return the sensors with all parts, by the name before the endings."""
     stems = [name.removesuffix(endings[0]) for name in views if name.endswith(endings[0])]
     return {
         stem: tuple(views[stem + ending] for ending in endings)

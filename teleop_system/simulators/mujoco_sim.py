@@ -33,9 +33,9 @@ Array = NDArray[np.float64]
 
 
 class MuJoCoSimulator(ISimulator):
-    """A robot in MuJoCo, advanced by whoever owns it.
+    """A robot in MuJoCo; its owner advances the time.
 
-    Commands, reads and pictures may come from any thread; one lock orders them with the steps.
+    Any thread may command, read and render; one lock orders these calls and the steps.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class MuJoCoSimulator(ISimulator):
     @override
     def initialize(self, config: dict[str, Any] | MuJoCoConfig) -> bool:
         if mujoco is None:
-            logger.error("MuJoCo is not installed; type: pip install 'teleop_system[sim]'")
+            logger.error("MuJoCo is not installed; run: pip install 'teleop_system[sim]'")
             return False
         if not isinstance(config, MuJoCoConfig):
             config = MuJoCoConfig.from_mapping(config)
@@ -73,7 +73,7 @@ class MuJoCoSimulator(ISimulator):
 
     @property
     def model(self) -> Any:
-        """MuJoCo's model, for tools; change it and determinism is yours to keep."""
+        """MuJoCo's model, for tools; changing it may break determinism."""
         return self._world.model
 
     @property
@@ -92,12 +92,12 @@ class MuJoCoSimulator(ISimulator):
 
     @override
     def step(self, dt: float | None = None) -> None:
-        """Advance by one physics step, or by as many as fill `dt` [s]; not while paused.
+        """Advance by one physics step, or by the number of steps in `dt` [s]; not while paused.
 
-        What is left of `dt` beyond whole steps counts for the next call.
+        The rest of `dt` after whole steps is added to the next call.
 
         Raises:
-            SimulationError: The simulation diverged; only `reset()` helps.
+            SimulationError: The simulation has diverged; call `reset()`.
         """
         steps = self._stepper or self._steps
         if not self._paused:
@@ -112,16 +112,16 @@ class MuJoCoSimulator(ISimulator):
             self._steps.advance(count)
 
     def step1(self) -> None:
-        """Take the half of a step that ends with everything known that control depends on.
+        """Take the first half of a step, which computes all quantities that control depends on.
 
         Raises:
-            SimulationError: The simulation diverged, or its integrator has no halves (RK4).
+            SimulationError: The simulation has diverged, or its integrator (RK4) has no halves.
         """
         with self._lock:
             self._steps.first_half()
 
     def step2(self, count: int = 1) -> None:
-        """Take the other half, with the commands given since `step1()`; `count` steps in all."""
+        """Take the second half with the commands given since `step1()`; `count` steps in total."""
         with self._lock:
             self._steps.second_half(count)
 
@@ -131,23 +131,19 @@ class MuJoCoSimulator(ISimulator):
         return self._paused
 
     def pause(self) -> None:
-        """Let `step()` do nothing until `resume()`; `single_step()` still works."""
+        """Make `step()` do nothing until `resume()`; `single_step()` still works."""
         self._paused = True
 
     def resume(self) -> None:
-        """Let `step()` advance again."""
+        """Make `step()` advance again."""
         self._paused = False
 
     @override
     def get_joint_names(self) -> list[str]:
         return list(self._world.joints.names)
 
-    def get_actuator_names(self) -> list[str]:
-        """Return the actuator of each joint, in the order of `get_joint_names()`."""
-        return list(self._world.joints.actuator_names)
-
     def joint_indices(self, names: Iterable[str]) -> IndexArray:
-        """Return the places of joints in every joint vector.
+        """Return the indices of joints in every joint vector.
 
         Raises:
             UnknownNameError: A joint does not exist or has no actuator.
@@ -187,58 +183,49 @@ class MuJoCoSimulator(ISimulator):
 
     @override
     def set_joint_positions(self, positions: ArrayLike) -> None:
-        """Command the joints in position mode; entries of the others, such as wheels, are ignored.
+        """Command the joints in position mode; entries of other joints (wheels) are ignored.
 
-        Positions beyond a limit are taken as that limit.
+        Positions are clamped to their limits.
 
         Raises:
-            InvalidJointStateError: The vector has another length or is not finite; the last
-                command stays in force.
+            InvalidJointStateError: The length is wrong or a value is not finite; the last command
+                stays active.
         """
-        self._command_all(ControlMode.POSITION, positions)
-
-    def set_joint_velocities(self, velocities: ArrayLike) -> None:
-        """Command the joints in velocity mode [rad/s] or [m/s], shape (N,); likewise."""
-        self._command_all(ControlMode.VELOCITY, velocities)
-
-    def set_joint_efforts(self, efforts: ArrayLike) -> None:
-        """Command the joints in effort mode [N m] or [N], shape (N,); likewise.
-
-        Where the model compensates gravity, efforts come on top of that.
-        """
-        self._command_all(ControlMode.EFFORT, efforts)
+        world = self._world
+        with self._lock:
+            world.actuation.command_all(ControlMode.POSITION, positions)
 
     def set_joint_targets(self, names: Sequence[str], values: ArrayLike) -> None:
-        """Command named joints, each in the unit of its own mode.
+        """Command named joints, each in the unit of its control mode.
 
         Raises:
             UnknownNameError: A joint does not exist or has no actuator.
-            InvalidJointStateError: There is not one finite value per name.
+            InvalidJointStateError: The values are not one finite number per name.
         """
         world = self._world
-        places = world.joints.indices(names)
+        indices = world.joints.indices(names)
         with self._lock:
-            world.actuation.command(places, values)
+            world.actuation.command(indices, values)
 
     def get_joint_targets(self) -> Array:
-        """Return the commands in force, each in the unit of its joint's mode, shape (N,)."""
+        """Return the active commands, each in the unit of its joint's mode, shape (N,)."""
         with self._lock:
             return self._world.actuation.commands.copy()
 
     def set_control_mode(self, mode: str, joints: Sequence[str] | None = None) -> None:
-        """Put joints, or all, into "position", "velocity" or "effort" mode without a jump.
+        """Set joints, or all, to "position", "velocity" or "effort" mode without a jump.
 
-        A joint that enters position mode holds where it is, in velocity mode it stops, in effort
-        mode it carries its present load.
+        A joint holds its position in position mode, stops in velocity mode and keeps its current
+        effort in effort mode.
 
         Raises:
-            UnknownNameError: There is no such mode or joint.
+            UnknownNameError: The mode or a joint does not exist.
             SimulationError: An actuator cannot change its mode.
         """
         world = self._world
-        places = world.joints.indices(world.joints.names if joints is None else joints)
+        indices = world.joints.indices(world.joints.names if joints is None else joints)
         with self._lock:
-            world.actuation.set_mode(mode, places)
+            world.actuation.set_mode(mode, indices)
 
     def get_control_modes(self) -> list[str]:
         """Return the mode of every joint, in the order of `get_joint_names()`."""
@@ -248,7 +235,7 @@ class MuJoCoSimulator(ISimulator):
     def set_base_velocity(self, linear_x: float, linear_y: float, angular_z: float) -> None:
         """Command the base's velocity [m/s, m/s, rad/s] in its own frame.
 
-        What the base cannot do is left out, and said in the log once.
+        Directions that the base cannot drive are ignored and logged once.
 
         Raises:
             InvalidValueError: A speed is not finite; the base stops.
@@ -273,28 +260,28 @@ class MuJoCoSimulator(ISimulator):
             return self._world.base.twist()
 
     def get_odometry(self) -> tuple[Array, Array]:
-        """Return position [m] and orientation xyzw relative to where the run started."""
+        """Return position [m] and orientation xyzw relative to the start of the run."""
         with self._lock:
             return self._world.base.odometry()
 
     def get_force_torque(self, name: str) -> Wrench:
-        """Return what the arm exerts on the tool beyond the sensor `NAME_ft_force`, `_ft_torque`.
+        """Return the force and torque of the arm on the tool at a force/torque sensor.
 
         Raises:
-            UnknownNameError: There is no such sensor.
+            UnknownNameError: The sensor does not exist.
         """
         return self._world.sensors.force_torque(name)
 
     def get_imu(self, name: str) -> ImuReading:
-        """Return the reading of the inertial unit `NAME_imu_quat`, `_gyro`, `_accel`.
+        """Return the reading of an inertial sensor.
 
         Raises:
-            UnknownNameError: There is no such unit.
+            UnknownNameError: The sensor does not exist.
         """
         return self._world.sensors.imu(name)
 
     def get_sensor_names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return the names of the force/torque sensors and of the inertial units."""
+        """Return the names of the force/torque sensors and of the inertial sensors."""
         return self._world.sensors.force_torque_names, self._world.sensors.imu_names
 
     def self_contacts(self) -> set[tuple[str, str]]:
@@ -303,18 +290,14 @@ class MuJoCoSimulator(ISimulator):
         with self._lock:
             return touching_bodies(world.model, world.data, world.roots)
 
-    def get_camera_names(self) -> list[str]:
-        """Return the names of the cameras."""
-        return list(camera_names(self._world.model))
-
     @override
     def render(self, snapshot: Snapshot | None = None) -> NDArray[np.uint8] | None:
-        """Return a picture of the present, or of a snapshot; None where none can be drawn."""
+        """Return an image of the current state or of a snapshot; None without rendering."""
         world, config = self._world, self._config
         if config is None or not config.render:
             return None
         try:
-            return world.renderer.picture(
+            return world.renderer.image(
                 snapshot or self.snapshot(), overview_camera(config, world.model)
             )
         except RenderingUnavailableError:
@@ -325,34 +308,11 @@ class MuJoCoSimulator(ISimulator):
         """Return the view of a named camera, stamped with the simulated time.
 
         Raises:
-            UnknownNameError: There is no such camera.
-            RenderingUnavailableError: Nothing can be rendered here.
+            UnknownNameError: The camera does not exist.
+            RenderingUnavailableError: Rendering is not available.
         """
         camera = self._camera(camera_name)
         return self._world.renderer.rgbd(self.snapshot(), camera)
-
-    def request_frame(self, camera_name: str) -> bool:
-        """Have a camera's view of the present state drawn, without waiting for it.
-
-        Returns:
-            False where nothing can be rendered here; the reason was logged.
-
-        Raises:
-            UnknownNameError: There is no such camera.
-        """
-        try:
-            camera = self._camera(camera_name)
-        except RenderingUnavailableError:
-            return False
-        return self._world.renderer.request(self.snapshot(), camera)
-
-    def latest_frame(self, camera_name: str) -> RGBDFrame | None:
-        """Return the newest requested view of a camera, or None before the first.
-
-        Raises:
-            UnknownNameError: There is no such camera.
-        """
-        return self._world.renderer.latest(self._camera_id(camera_name))
 
     @property
     def _world(self) -> World:
@@ -366,20 +326,15 @@ class MuJoCoSimulator(ISimulator):
             raise SimulationError("the simulator has no model; call initialize() first")
         return self._stepper
 
-    def _command_all(self, mode: ControlMode, values: ArrayLike) -> None:
-        world = self._world
-        with self._lock:
-            world.actuation.command_all(mode, values)
-
     def snapshot(self) -> Snapshot:
-        """Return what a picture of the present needs, to be drawn whenever there is time."""
+        """Return the state that an image of the current moment needs, for rendering later."""
         with self._lock:
             return Snapshot.of(self._world.data)
 
     def _camera(self, name: str) -> int:
         camera = self._camera_id(name)
         if self._config is None or not self._config.render:
-            raise RenderingUnavailableError("drawing is switched off by the setting render")
+            raise RenderingUnavailableError("rendering is disabled by the setting render")
         return camera
 
     def _camera_id(self, name: str) -> int:
@@ -389,7 +344,7 @@ class MuJoCoSimulator(ISimulator):
             raise UnknownNameError("camera", name, names)
         return int(model.camera(name).id)
 
-    def _report_fixed_base(self, wished: bool) -> None:
-        if wished and not self._base_reported:
+    def _report_fixed_base(self, moves: bool) -> None:
+        if moves and not self._base_reported:
             logger.warning("the robot has no driven wheels: base velocities are ignored")
-        self._base_reported = wished
+        self._base_reported = moves

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Advances a world in time and notices when its physics has failed."""
+"""Advances a world in time and detects divergence."""
 
 import math
 
@@ -9,20 +9,20 @@ from teleop_system.simulators.mujoco_servos import Array
 from teleop_system.simulators.mujoco_world import World
 
 LONGEST_RAMP = 0.02
-"""Time over which new position commands are approached at the most in [s]."""
+"""Longest ramp to new position commands in [s]."""
 
 DIVERGED = ("BADQPOS", "BADQVEL", "BADQACC", "BADCTRL")
-"""MuJoCo's warnings after which the state is no longer the one that was simulated."""
+"""MuJoCo's warnings that the simulation has diverged."""
 
 
 class Stepper:
     """Steps of one world, whole or in halves.
 
-    MuJoCo meets a bad state by starting over from its default pose, which would be a jump nobody
-    asked for. It shows in the time, which is cheap to look at after every step.
+    MuJoCo resets a bad state to its default pose, which would be a jump. The reset also resets the
+    time, so checking the time after every step detects it at low cost.
 
-    Where several steps are taken at once, new position commands are approached in a straight
-    line over the first of them, as real drives do; in one jump they would saturate stiff drives.
+    If several steps are taken at once, new position commands ramp linearly over the first of them,
+    as in real drives; a step change would saturate stiff drives.
     """
 
     def __init__(self, world: World) -> None:
@@ -30,75 +30,75 @@ class Stepper:
         self._model, self._data = world.model, world.data
         self._actuation = world.actuation
         self._timestep = float(world.model.opt.timestep)
-        starts_over = not world.model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_AUTORESET
-        # A very first step that starts over ends at the same time as one that does not.
-        self._suspect_until = 0.0 if starts_over else math.inf
+        resets = not world.model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_AUTORESET
+        # A reset in the very first step cannot be seen in the time.
+        self._suspect_until = 0.0 if resets else math.inf
         self._has_halves = world.model.opt.integrator != mujoco.mjtIntegrator.mjINT_RK4
         self._mj_step = mujoco.mj_step
         self._control: Array = world.data.ctrl
         self._ramp_steps = max(1, int(LONGEST_RAMP / self._timestep))
-        self._owed = 0.0
+        self._remainder = 0.0
         self._time = 0.0
         self._halfway = False
         self._failure: str | None = None
 
     def restart(self) -> None:
-        """Forget failures and what was owed."""
-        self._owed = self._time = 0.0
+        """Forget failures and the time remainder."""
+        self._remainder = self._time = 0.0
         self._halfway = False
         self._failure = None
 
     def whole_steps(self, dt: float) -> int:
-        """Return how many steps fill `dt` [s] and what earlier calls left over.
+        """Return the number of steps in `dt` [s] plus the remainder of earlier calls.
 
         Raises:
             InvalidValueError: `dt` is negative or not finite.
         """
         if not (math.isfinite(dt) and dt >= 0.0):
             raise InvalidValueError(f"dt must be a time not below 0, got {dt}")
-        self._owed += dt
-        # Half a millionth of a step, so that sums of rounded times do not lose one.
-        count = int(self._owed / self._timestep + 5e-7)
-        self._owed -= count * self._timestep
+        self._remainder += dt
+        # A tolerance of 5e-7 steps, so that rounding does not lose a step.
+        count = int(self._remainder / self._timestep + 5e-7)
+        self._remainder -= count * self._timestep
         return count
 
     def advance(self, count: int) -> None:
         """Take whole steps.
 
         Raises:
-            SimulationError: The simulation has diverged, now or before.
+            SimulationError: The simulation has diverged.
         """
         if self._failure is not None:
             raise SimulationError(self._failure)
         self._halfway = False
-        self._go_on(count, self._way(count))
+        self._step(count, self._ramp(count))
 
-    def _way(self, count: int) -> Array | None:
-        """Return the controls of the first of `count` steps; None where they have not moved."""
+    def _ramp(self, count: int) -> Array | None:
+        """Return the controls of the first of `count` steps; None if they have not changed."""
         if count < 2 or self._actuation.is_servoing:
             return None
         return self._actuation.ramp(min(count, self._ramp_steps))
 
-    def _go_on(self, count: int, ramp: Array | None) -> None:
-        """Take whole steps, the first of them with the controls of `ramp`."""
+    def _step(self, count: int, ramp: Array | None) -> None:
+        """Take whole steps, the first ones with the controls of `ramp`."""
         data = self._data
         if self._actuation.is_servoing:
             for _ in range(count):
                 self._actuation.advance(self._timestep)
                 self._mj_step(self._model, data)
         elif ramp is not None:
-            self._follow(ramp, count)
+            self._step_ramp(ramp, count)
         elif count:
             self._mj_step(self._model, data, count)
         self._actuation.settle()
-        # Every access to MuJoCo's state costs about a percent of a step, so there is but one.
+        # Each access to MuJoCo's state costs about 1 % of a step, so read the time once.
         before, self._time = self._time, data.time
         expected = before + (count - 0.5) * self._timestep
         if self._time < expected or before <= self._suspect_until:
-            self._look_for_failure(before)
+            self._check_divergence(before)
 
-    def _follow(self, ramp: Array, count: int) -> None:
-        """Take whole steps while the controls go the way of `ramp`, shape (steps, nu)."""
+    def _step_ramp(self, ramp: Array, count: int) -> None:
+        """Take whole steps with the controls of `ramp`, shape (steps, nu), in the first ones."""
         model, data, control, step = self._model, self._data, self._control, self._mj_step
         last = len(ramp) - 1
         for controls in ramp[:last]:
@@ -111,56 +111,56 @@ class Stepper:
         """Take `mj_step1`.
 
         Raises:
-            SimulationError: The simulation has diverged, or its integrator has no halves.
+            SimulationError: The simulation has diverged, or its integrator (RK4) has no halves.
         """
         if self._failure is not None:
             raise SimulationError(self._failure)
         if not self._has_halves:
-            raise SimulationError("the RK4 integrator of the model cannot be stepped in halves")
+            raise SimulationError("the RK4 integrator of the model has no half steps")
         mujoco.mj_step1(self._model, self._data)
         self._halfway = True
 
     def second_half(self, count: int = 1) -> None:
-        """Take `mj_step2`, and whole steps after it until there are `count`.
+        """Take `mj_step2`, then whole steps up to `count` in total.
 
         Raises:
-            SimulationError: No first half came before, or the simulation has diverged.
+            SimulationError: The first half is missing, or the simulation has diverged.
         """
         if not self._halfway:
-            raise SimulationError("step2() was called without step1()")
+            raise SimulationError("call step1() before step2()")
         self._halfway = False
         if self._actuation.is_servoing:
             self._actuation.advance(self._timestep)
-        ramp = self._way(count)
+        ramp = self._ramp(count)
         if ramp is not None:
             self._control[:] = ramp[0]
         mujoco.mj_step2(self._model, self._data)
         before, self._time = self._time, self._data.time
         if self._time <= before or before <= self._suspect_until:
-            self._look_for_failure(before)
+            self._check_divergence(before)
         if count > 1:
-            self._go_on(count - 1, None if ramp is None or len(ramp) < 2 else ramp[1:])
+            self._step(count - 1, None if ramp is None or len(ramp) < 2 else ramp[1:])
         else:
             self._actuation.settle()
 
-    def _look_for_failure(self, before: float) -> None:
+    def _check_divergence(self, before: float) -> None:
         numbers = self._data.warning.number
         for name in DIVERGED:
             kind = getattr(mujoco.mjtWarning, f"mjWARN_{name}")
             if numbers[kind]:
-                place = int(self._data.warning[kind].lastinfo)
-                where = f"{self._owner(name, place)}, after {before:.3f} s"
+                index = int(self._data.warning[kind].lastinfo)
+                where = f"{self._describe(name, index)}, after {before:.3f} s"
                 self._failure = (
-                    f"the simulation diverged ({name} at {where}); reset() starts over, and a "
-                    "smaller timestep, integrator='implicitfast' or more joint armature helps"
+                    f"the simulation diverged ({name} at {where}); call reset(). A smaller "
+                    "timestep, integrator='implicitfast' or more joint armature may help"
                 )
                 raise SimulationError(self._failure)
 
-    def _owner(self, warning: str, place: int) -> str:
-        """Return the name of what a warning's number stands for."""
+    def _describe(self, warning: str, index: int) -> str:
+        """Return the joint or actuator of a warning."""
         model = self._model
         if warning == "BADCTRL":
-            return f"actuator {model.actuator(place).name!r}"
+            return f"actuator {model.actuator(index).name!r}"
         starts = model.jnt_qposadr if warning == "BADQPOS" else model.jnt_dofadr
-        joint = max(number for number in range(model.njnt) if starts[number] <= place)
+        joint = max(number for number in range(model.njnt) if starts[number] <= index)
         return f"joint {model.joint(joint).name!r}"

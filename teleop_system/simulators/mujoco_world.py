@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything that belongs to one loaded model: physics, joints, base, sensors, start."""
+"""One loaded model with its parts: physics, joints, base, sensors and initial state."""
 
 import logging
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from teleop_system.exceptions import ConfigError, UnknownNameError
 from teleop_system.robots.mujoco_library import mujoco
 from teleop_system.simulators.config import MuJoCoConfig
 from teleop_system.simulators.mujoco_actuation import Actuation
-from teleop_system.simulators.mujoco_base import BaseState, DifferentialDrive, find_wheels
+from teleop_system.simulators.mujoco_base import BaseState, DifferentialDrive, find_wheel_pair
 from teleop_system.simulators.mujoco_joints import JointTable, camera_names, keyframe_names
 from teleop_system.simulators.mujoco_model import load_model
 from teleop_system.simulators.mujoco_rendering import RenderThread
@@ -35,12 +35,12 @@ class World:
         data: MuJoCo's state.
         joints: The joints that can be commanded.
         actuation: Their commands.
-        base: The body that carries the robot.
-        drive: Its wheels, or None where it has none.
+        base: The root body of the robot.
+        drive: Its wheels, or None.
         sensors: Sensors by name.
-        renderer: Where pictures are drawn.
-        roots: The robot's bodies that stand on the world, shape (K,).
-        keyframe: Number of the keyframe a run starts from, or None.
+        renderer: Renders images.
+        roots: Root bodies of the robot, shape (K,).
+        keyframe: Index of the initial keyframe, or None.
         start: Joint positions at the start in [rad] or [m], shape (N,).
     """
 
@@ -70,12 +70,12 @@ class World:
 
 
 def build_world(config: MuJoCoConfig) -> World:
-    """Load what a configuration names.
+    """Load the model of a configuration.
 
     Raises:
-        ModelError: The model is missing, broken or without driven joints.
+        ModelError: The model is missing, invalid or has no actuated joints.
         UnknownNameError: The scene, keyframe, camera or a joint does not exist.
-        ConfigError: The base cannot be driven as configured.
+        ConfigError: The configured base has no velocity actuators.
     """
     model = load_model(config.mjcf_path, config.scene)
     _apply(config, model)
@@ -103,7 +103,7 @@ def build_world(config: MuJoCoConfig) -> World:
 
 
 def overview_camera(config: MuJoCoConfig, model: Any) -> int:
-    """Return the number of the camera for pictures of the whole.
+    """Return the index of the overview camera.
 
     Raises:
         UnknownNameError: The configured camera does not exist.
@@ -128,8 +128,8 @@ def _keyframe(config: MuJoCoConfig, model: Any) -> int | None:
     names = keyframe_names(model)
     if config.keyframe is not None and config.keyframe not in names:
         raise UnknownNameError("keyframe", config.keyframe, names)
-    wishes = (config.keyframe,) if config.keyframe is not None else INITIAL_KEYFRAMES
-    name = next((wish for wish in wishes if wish in names), None)
+    candidates = (config.keyframe,) if config.keyframe is not None else INITIAL_KEYFRAMES
+    name = next((each for each in candidates if each in names), None)
     return int(model.key(name).id) if name is not None else None
 
 
@@ -145,7 +145,7 @@ def _start(
     for name, position in config.initial_pose.items():
         start[joints.index(name)] = position
     noise = np.random.default_rng(config.seed).uniform(-1.0, 1.0, len(joints))
-    noise[actuation.joints_in(ControlMode.VELOCITY)] = 0.0  # A wheel has no pose to disturb.
+    noise[actuation.joints_in(ControlMode.VELOCITY)] = 0.0  # The angle of a wheel does not matter.
     lower, upper = actuation.position_limits
     return np.clip(start + config.initial_noise * noise, lower, upper)
 
@@ -154,7 +154,7 @@ def _drive(
     config: MuJoCoConfig, model: Any, data: Any, joints: JointTable, actuation: Actuation
 ) -> DifferentialDrive | None:
     wheels = actuation.joints_in(ControlMode.VELOCITY)
-    base = config.base or find_wheels(model, data, joints, wheels)
+    base = config.base or find_wheel_pair(model, data, joints, wheels)
     if base is None or base.kind != "differential":
         return None
     if len(base.joints) != 2:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws a MuJoCo state into memory; to be created, used and closed in one thread."""
+"""Renders a MuJoCo state to memory; create, use and close it in the same thread."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,19 +14,19 @@ from teleop_system.simulators import gl_backend
 from teleop_system.utils.transforms import opengl_to_optical_matrix
 
 SPARE_GEOMS = 1000
-"""Room in a scene beyond the model's own geoms, for frames and lights that MuJoCo adds."""
+"""Extra geoms in a scene, for frames and lights that MuJoCo adds."""
 
 FREE_CAMERA = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """All that a picture depends on.
+    """The state that an image depends on.
 
     Attributes:
         qpos: Generalised positions, shape (nq,).
         mocap_pos: Positions of the mocap bodies in [m], shape (nmocap, 3).
-        mocap_quat: Their orientations in MuJoCo's order, shape (nmocap, 4).
+        mocap_quat: Their orientations wxyz, shape (nmocap, 4).
         time: Simulated time in [s].
     """
 
@@ -37,14 +37,14 @@ class Snapshot:
 
     @classmethod
     def of(cls, data: Any) -> "Snapshot":
-        """Copy the state of a simulation, in time proportional to its positions."""
+        """Copy the state of a simulation."""
         return cls(
             data.qpos.copy(), data.mocap_pos.copy(), data.mocap_quat.copy(), float(data.time)
         )
 
 
 class OffscreenRenderer:
-    """Colour and depth pictures of a model, in a state of its own."""
+    """Renders colour and depth images of a model, with its own copy of the state."""
 
     def __init__(self, model: Any, width: int, height: int, *, shadows: bool = False) -> None:
         self._model = model
@@ -54,9 +54,9 @@ class OffscreenRenderer:
             self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
         except mujoco.FatalError as error:
             self._gl.free()
-            raise RenderingUnavailableError(f"OpenGL cannot draw off screen: {error}") from error
+            raise RenderingUnavailableError(f"OpenGL cannot render off screen: {error}") from error
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, self._context)
-        # Depth then spans 1 at the near plane to exactly 0 where nothing was drawn.
+        # Depth is then 1 at the near plane and exactly 0 without an object.
         self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
         self._scene = mujoco.MjvScene(model, maxgeom=model.ngeom + SPARE_GEOMS)
         self._scene.flags[mujoco.mjtRndFlag.mjRND_SHADOW] = shadows
@@ -65,18 +65,18 @@ class OffscreenRenderer:
         self._viewport = mujoco.MjrRect(0, 0, width, height)
         self._has_sky = bool(np.isin(mujoco.mjtTexture.mjTEXTURE_SKYBOX.value, model.tex_type))
 
-    def picture(self, snapshot: Snapshot, camera: int) -> NDArray[np.uint8]:
-        """Return what a camera sees, shape (H, W, 3)."""
-        self._arrange(snapshot, camera)
-        return np.ascontiguousarray(self._draw()[::-1])  # OpenGL begins with the lowest row.
+    def image(self, snapshot: Snapshot, camera: int) -> NDArray[np.uint8]:
+        """Return the image of a camera, shape (H, W, 3)."""
+        self._update_scene(snapshot, camera)
+        return np.ascontiguousarray(self._draw()[::-1])  # OpenGL starts with the bottom row.
 
     def rgbd(self, snapshot: Snapshot, camera: int) -> RGBDFrame:
-        """Return what a fixed camera sees, with depth and geometry.
+        """Return the image of a fixed camera, with depth and geometry.
 
         Raises:
             SimulationError: The camera is orthographic and has no camera matrix.
         """
-        self._arrange(snapshot, camera)
+        self._update_scene(snapshot, camera)
         view = self._scene.camera[0]
         if view.orthographic:
             raise SimulationError("an orthographic camera has no camera matrix, so no RGB-D view")
@@ -96,11 +96,11 @@ class OffscreenRenderer:
         )
 
     def close(self) -> None:
-        """Free everything OpenGL holds."""
+        """Free the OpenGL resources."""
         self._context.free()
         self._gl.free()
 
-    def _arrange(self, snapshot: Snapshot, camera: int) -> None:
+    def _update_scene(self, snapshot: Snapshot, camera: int) -> None:
         model, data = self._model, self._data
         data.qpos[:] = snapshot.qpos
         data.mocap_pos[:] = snapshot.mocap_pos
@@ -122,7 +122,7 @@ class OffscreenRenderer:
         )
 
     def _draw(self, depth: NDArray[np.float32] | None = None) -> NDArray[np.uint8]:
-        """Return the scene's colours, and its depth buffer in `depth`; the lowest row first."""
+        """Return the colours of the scene, bottom row first; write its depth buffer to `depth`."""
         pixels = np.empty((self._viewport.height, self._viewport.width, 3), np.uint8)
         mujoco.mjr_render(self._viewport, self._scene, self._context)
         mujoco.mjr_readPixels(pixels, depth, self._viewport, self._context)
@@ -131,10 +131,10 @@ class OffscreenRenderer:
     def _draw_with_depth(
         self, near: float, far: float
     ) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
-        """Return colours, and distances along the optical axis in [m], 0 where nothing is.
+        """Return colours, and distances along the optical axis in [m], 0 without an object.
 
-        Sky and haze leave a depth as if they were things. They are left out first, and the sky
-        is put in afterwards where there is nothing else: cheaper than drawing all twice.
+        Sky and haze would write a depth. They are rendered only afterwards, for pixels without an
+        object, which is cheaper than rendering everything twice.
         """
         scene = self._scene
         buffer = np.empty((self._viewport.height, self._viewport.width), np.float32)
@@ -143,16 +143,16 @@ class OffscreenRenderer:
         scene.flags[mujoco.mjtRndFlag.mjRND_HAZE] = 0
         pixels = self._draw(buffer)
         scene.flags[:] = flags
-        nothing = buffer <= 0.0
-        if self._has_sky and nothing.any():
+        empty = buffer <= 0.0
+        if self._has_sky and empty.any():
             count, scene.ngeom = scene.ngeom, 0
-            pixels[nothing] = self._draw()[nothing]
+            pixels[empty] = self._draw()[empty]
             scene.ngeom = count
         return np.ascontiguousarray(pixels[::-1]), metric_depth(buffer[::-1], near, far)
 
 
 def metric_depth(buffer: NDArray[np.float32], near: float, far: float) -> NDArray[np.float32]:
-    """Undo the perspective projection of a reversed depth buffer (1 near, 0 far)."""
+    """Convert a reversed depth buffer (1 near, 0 far) to distances in [m]."""
     distance = np.float32(near * far) / (np.float32(near) + np.float32(far - near) * buffer)
     distance[buffer <= 0.0] = 0.0
     result: NDArray[np.float32] = np.ascontiguousarray(distance)
@@ -160,10 +160,10 @@ def metric_depth(buffer: NDArray[np.float32], near: float, far: float) -> NDArra
 
 
 def camera_matrix(view: Any, width: int, height: int) -> NDArray[np.float64]:
-    """Return the matrix K in [px] of what MuJoCo draws; pixel centres have whole coordinates."""
+    """Return the camera matrix K in [px]; pixel centres have integer coordinates."""
     focal = view.frustum_near * height / (view.frustum_top - view.frustum_bottom)
     row = height * view.frustum_top / (view.frustum_top - view.frustum_bottom)
-    # MuJoCo leaves the half width at zero where it follows from the picture's proportions.
+    # MuJoCo sets the half width to 0 if it follows from the aspect ratio.
     half_width = view.frustum_width or 0.5 * width * view.frustum_near / focal
     focal_x = 0.5 * view.frustum_near * width / half_width
     column = 0.5 * width * (1.0 - view.frustum_center / half_width)

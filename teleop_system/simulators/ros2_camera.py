@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of a simulated camera on topics, drawn and sent in a thread of their own."""
+"""Publishes the images of a simulated camera, from a separate thread."""
 
 import struct
 import threading
@@ -18,93 +18,92 @@ from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
 
 OPTICAL_FRAME = "camera_optical"
 CLOSING_TIME = 10.0
-"""How long the last picture may take in [s]."""
+"""Longest time for the last image in [s]."""
 RETRY = 1.0
-"""Time in [s] after which a camera that failed is tried again."""
+"""Time in [s] between two attempts after a failure."""
 
 
-class CameraTopics:
-    """Colour, depth and calibration of one camera.
+class SimulatedCameraTopics:
+    """Publishes colour, depth and calibration of one simulated camera.
 
-    Where drawing fails, that is told once, stays in `trouble`, and is tried again once a second
-    until it succeeds, whoever looks; nobody waits for it meanwhile.
+    A rendering failure is logged once and kept in `failure`; rendering is tried again every
+    `RETRY` until it succeeds. No caller waits for it.
 
     Args:
         node: The `TeleopNode` that owns the simulator.
         simulator: The simulator.
         camera: Name of the camera.
-        now: Tells the time of pictures in [s].
+        now: Returns the time stamp of an image in [s].
 
     Attributes:
-        count: Pictures published so far.
-        trouble: Why there are no pictures, as a cause for the status; empty where there are.
+        count: Number of published images.
+        failure: Reason for missing images, as a cause for the status; empty without a failure.
 
     Raises:
-        UnknownNameError: There is no such camera.
-        RenderingUnavailableError: Nothing can be drawn here.
+        UnknownNameError: The camera does not exist.
+        RenderingUnavailableError: Rendering is not available.
     """
 
     def __init__(
         self, node: Any, simulator: MuJoCoSimulator, camera: str, now: Callable[[], float]
     ) -> None:
         self.count = 0
-        self.trouble = ""
+        self.failure = ""
         self._node, self._simulator, self._camera, self._now = node, simulator, camera, now
         self._info = _camera_info(simulator.get_camera_rgbd(camera))
         preset = QoSPreset.SENSOR_DATA
         self._color = node.publisher(Image, TopicNames.CAMERA_COLOR_IMAGE, preset)
         self._depth = node.publisher(Image, TopicNames.CAMERA_DEPTH_IMAGE, preset)
         self._infos = node.publisher(CameraInfo, TopicNames.CAMERA_INFO, preset)
-        self._wanted = threading.Event()
+        self._requested = threading.Event()
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
         self._thread.start()
 
     def request(self) -> None:
-        """Have a picture of the present drawn and published, without waiting for it.
+        """Render and publish the current state, without waiting.
 
-        One that comes while another is being drawn waits; more than one do not. Nothing is
-        drawn that nobody looks at.
+        During a rendering, at most one further request is kept. Without subscribers nothing is
+        rendered.
         """
-        if any(outlet.get_subscription_count() for outlet in (self._color, self._depth)):
-            self._wanted.set()
+        if any(publisher.get_subscription_count() for publisher in (self._color, self._depth)):
+            self._requested.set()
 
     def close(self) -> None:
         """End the thread."""
         self._closing.set()
-        self._wanted.set()
+        self._requested.set()
         self._thread.join(CLOSING_TIME)
 
     def _run(self) -> None:
         while True:
-            is_wanted = self._wanted.wait(0.0 if self.trouble else None)
-            self._wanted.clear()
+            is_requested = self._requested.wait(0.0 if self.failure else None)
+            self._requested.clear()
             if self._closing.is_set():
                 return
             try:
                 stamp = self._now()
                 frame = self._simulator.get_camera_rgbd(self._camera)
             except TeleopError as error:
-                self._note_failure(error)
+                self._report_failure(error)
                 self._closing.wait(RETRY)
                 continue
-            self._note_success()
-            if is_wanted and not self._closing.is_set():
+            self._report_success()
+            if is_requested and not self._closing.is_set():
                 self._publish(stamp, frame)
 
-    def _note_failure(self, error: TeleopError) -> None:
-        if not self.trouble and not self._closing.is_set():
+    def _report_failure(self, error: TeleopError) -> None:
+        if not self.failure and not self._closing.is_set():
             self._node.get_logger().error(
-                f"no pictures of {self._camera!r}: {error}; tried again every {RETRY:g} s, while "
-                "all else goes on. If it stays so, see what `teleop doctor` says of OpenGL, and "
-                "restart this node"
+                f"no images of {self._camera!r}: {error}; trying again every {RETRY:g} s. If this "
+                "persists, check OpenGL with `teleop doctor` and restart this node"
             )
-        self.trouble = f"{CAMERA_CAUSE}: {self._camera}: no pictures ({error})"
+        self.failure = f"{CAMERA_CAUSE}: {self._camera}: no images ({error})"
 
-    def _note_success(self) -> None:
-        if self.trouble:
-            self.trouble = ""
-            self._node.get_logger().info(f"pictures of {self._camera!r} are back")
+    def _report_success(self) -> None:
+        if self.failure:
+            self.failure = ""
+            self._node.get_logger().info(f"images of {self._camera!r} are available again")
 
     def _publish(self, stamp: float, frame: RGBDFrame) -> None:
         self._color.publish(encode_image(stamp, frame.rgb, "rgb8"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A glove on a simulated person's hand."""
+"""A simulated glove."""
 
 import math
 import time
@@ -12,17 +12,17 @@ from typing_extensions import override
 from teleop_system.exceptions import InvalidValueError, UnknownNameError
 from teleop_system.interfaces import HandJointState, IHandInput
 from teleop_system.interfaces.master_device import HAND_JOINT_COUNT, HAND_SIDES
-from teleop_system.simulators.human.gestures import GESTURES, REST, blend, gesture_at
+from teleop_system.simulators.human.gestures import GESTURES, REST, blend_gestures, gesture_at
 from teleop_system.simulators.human.hand_model import finger_tips
 
 MOTIONS = ("gestures", "sinusoid", *GESTURES)
 GESTURE_SPAN = 2.0
-"""Time from one gesture to the next in [s] where no frequency is given."""
+"""Default time from one gesture to the next in [s]."""
 SINE_FREQUENCY = 0.25
 
 
 class SimulatedHand(IHandInput):
-    """Finger angles of a simulated person, as a function of time alone."""
+    """Finger angles of a simulated person; a pure function of time."""
 
     def __init__(
         self,
@@ -34,19 +34,19 @@ class SimulatedHand(IHandInput):
         with_tips: bool = True,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Put a glove on a hand.
+        """Create a glove.
 
         Args:
             side: "left" or "right".
             motion: "gestures" (one after another), "sinusoid" (between open and fist), or the
-                name of a gesture to take and keep.
-            seed: Which gestures; left and right hand of one seed do different things.
-            frequency: Gestures, or openings and closings, per second in [Hz].
-            with_tips: Whether states carry finger tip positions.
+                name of one gesture to hold.
+            seed: Seed of the gestures; left and right hand differ.
+            frequency: Gestures or sine periods per second in [Hz].
+            with_tips: Whether states contain fingertip positions.
             clock: Monotonic time in [s].
 
         Raises:
-            UnknownNameError: There is no such side or motion.
+            UnknownNameError: The side or motion is unknown.
             InvalidValueError: The frequency is not positive.
         """
         if side not in HAND_SIDES:
@@ -65,7 +65,7 @@ class SimulatedHand(IHandInput):
         self._started: float | None = None
 
     def state_at(self, time: float) -> HandJointState:
-        """Return the state `time` [s] after the start, stamped with `time`."""
+        """Return the state `time` [s] after the start; its stamp is `time`."""
         return self._state(time, time)
 
     @override
@@ -104,4 +104,4 @@ class SimulatedHand(IHandInput):
         if self._motion == "sinusoid":
             share = 0.5 - 0.5 * math.cos(self._rate * elapsed)
             return GESTURES["open"] + (GESTURES["fist"] - GESTURES["open"]) * share
-        return blend(REST, self._motion, elapsed)
+        return blend_gestures(REST, self._motion, elapsed)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tracker on a simulated person."""
+"""A simulated tracker."""
 
 import math
 import time
@@ -24,7 +24,7 @@ REFERENCE_POSITIONS: dict[TrackerRole, tuple[float, float, float]] = {
     TrackerRole.LEFT_FOOT: (0.0, 0.15, 0.05),
     TrackerRole.HEAD: (0.0, 0.0, 1.6),
 }
-"""Where a standing person wears the trackers in [m]; x forward, y left, z up."""
+"""Positions of the trackers of a standing person in [m]; x forward, y left, z up."""
 
 SINE_AMPLITUDES: dict[TrackerRole, float] = {
     TrackerRole.RIGHT_HAND: 0.1,
@@ -34,16 +34,16 @@ SINE_AMPLITUDES: dict[TrackerRole, float] = {
     TrackerRole.LEFT_FOOT: 0.0,
     TrackerRole.HEAD: 0.02,
 }
-"""Amplitude of the sinusoid where none is given in [m]; feet stay on the ground."""
+"""Default amplitude of the sinusoid in [m]; feet stay on the ground."""
 SINE_FREQUENCY = 0.25
 HUMAN_AMPLITUDE = 0.2
 HUMAN_FREQUENCY = 0.5
 
 
 class SimulatedTracker(IMasterTracker):
-    """Poses of one body part of a simulated person, as a function of time alone.
+    """Poses of one body part of a simulated person; a pure function of time.
 
-    Trackers of one seed are worn by one person: hands, waist, head and feet move together.
+    Trackers with the same seed belong to one person: hands, waist, head and feet move together.
     """
 
     def __init__(
@@ -57,20 +57,20 @@ class SimulatedTracker(IMasterTracker):
         reference: Pose6D | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Put a tracker on a part of the body.
+        """Create a tracker.
 
         Args:
-            role: Where it is worn, as a role or its name.
+            role: Body part, as a role or its name.
             motion: "human" (reaches between random points) or "sinusoid" (a sine on each axis).
-            seed: Which person, for "human".
-            amplitude: Of the sine in [m], one or one per axis; largest reach for "human".
-            frequency: Of the sine in [Hz]; reaches per second for "human".
-            reference: Where the part rests; None takes that of a standing person.
+            seed: Seed of the motion, for "human".
+            amplitude: Sine amplitude in [m], one or one per axis; largest reach for "human".
+            frequency: Sine frequency in [Hz]; reaches per second for "human".
+            reference: Rest pose of the body part; None takes that of a standing person.
             clock: Monotonic time in [s].
 
         Raises:
-            UnknownNameError: There is no such role or motion.
-            InvalidValueError: Amplitude or frequency cannot be used.
+            UnknownNameError: The role or motion is unknown.
+            InvalidValueError: Amplitude or frequency is invalid.
         """
         self._role = _role(role)
         if motion not in MOTIONS:
@@ -86,14 +86,14 @@ class SimulatedTracker(IMasterTracker):
             self._operator = OperatorMotion(
                 seed, amplitude=reach, frequency=frequency or HUMAN_FREQUENCY
             )
-        wished = SINE_AMPLITUDES[self._role] if amplitude is None else amplitude
-        self._amplitude = _per_axis(wished)
+        default = SINE_AMPLITUDES[self._role]
+        self._amplitude = _per_axis(default if amplitude is None else amplitude)
         self._rate = 2.0 * math.pi * (SINE_FREQUENCY if frequency is None else frequency)
         if not (math.isfinite(self._rate) and self._rate > 0.0):
             raise InvalidValueError(f"frequency must be positive, got {frequency}")
 
     def pose_at(self, time: float) -> Pose6D:
-        """Return the pose `time` [s] after the start, stamped with `time`."""
+        """Return the pose `time` [s] after the start; its stamp is `time`."""
         return self._pose(time, time)
 
     @override

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A window onto a running simulation."""
+"""A window that shows a running simulation."""
 
 import contextlib
 import importlib
@@ -14,11 +14,11 @@ from teleop_system.exceptions import RenderingUnavailableError
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 
 CLOSING_TIME = 10.0
-"""How long a window may take to close in [s]."""
+"""Longest time for a window to close in [s]."""
 
 
 def has_display() -> bool:
-    """Whether a window can be opened here."""
+    """Return whether a window can be opened."""
     if not sys.platform.startswith("linux"):
         return True
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
@@ -32,7 +32,7 @@ def interactive_viewer(simulator: MuJoCoSimulator) -> Iterator[Any]:
         MuJoCo's passive viewer: `is_running()`, `sync()`, and `lock()` around steps.
 
     Raises:
-        RenderingUnavailableError: There is no display, or no window can be opened on it.
+        RenderingUnavailableError: There is no display, or the window cannot be opened.
     """
     launcher = _load_launcher()
     before = set(threading.enumerate())
@@ -42,19 +42,19 @@ def interactive_viewer(simulator: MuJoCoSimulator) -> Iterator[Any]:
             started = set(threading.enumerate()) - before
             yield viewer
     finally:
-        # A process that ends while the window's thread still draws dies of a segmentation fault.
+        # Ending the process while the window's thread still renders causes a segmentation fault.
         for thread in started:
             thread.join(CLOSING_TIME)
 
 
 def _load_launcher() -> Any:
-    """Return MuJoCo's viewer, once a window is known to be possible.
+    """Return MuJoCo's viewer after a check that a window can be opened.
 
-    Without that, the viewer would wait for ever for a window that never opens.
+    Without the check, the viewer would wait forever for a window that never opens.
     """
     if not has_display():
         raise RenderingUnavailableError(
-            "there is no display for a window; set DISPLAY, or use render() for pictures"
+            "no display for a window; set DISPLAY, or use render() for images"
         )
     try:
         launcher = importlib.import_module("mujoco.viewer")

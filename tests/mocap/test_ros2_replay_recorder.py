@@ -16,7 +16,7 @@ from tests.ros2.spinning import spinning
 
 HOLD = "stale: right_arm: no fresh sample arrived in time (0.2 s, limit 0.08 s)"
 LIMIT = "velocity: right_arm_3: a joint would move too fast (3 rad/s, limit 2 rad/s)"
-BLIND = "camera: head_camera: no pictures (drawing failed: OpenGL lost its context)"
+BLIND = "camera: head_camera: no images (rendering failed: OpenGL lost its context)"
 
 
 def report(level: Level, *causes: str) -> StatusReport:

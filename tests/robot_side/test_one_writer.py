@@ -17,8 +17,6 @@ WRITERS = {
     "command_joints",
     "move_base",
     "set_joint_positions",
-    "set_joint_velocities",
-    "set_joint_efforts",
     "set_joint_targets",
     "set_base_velocity",
     "set_control_mode",

@@ -17,8 +17,8 @@ from teleop_system.robots import RobotDescription, load_robot
 from teleop_system.session.build import build_session, make_simulator
 from teleop_system.session.session import TeleopSession
 from teleop_system.session.signals import Samples
-from teleop_system.simulators.frame_poses import FramePoses
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
+from tests.session.frame_poses import FramePoses
 from tests.session.sessions import Disturb, DisturbedSource, settings_with
 from tests.solvers.reachability import Reachability
 

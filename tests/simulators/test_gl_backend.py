@@ -52,8 +52,6 @@ def test_without_opengl_the_robot_runs_without_cameras_and_says_so_once(
 from teleop_system.exceptions import RenderingUnavailableError
 simulator.step(0.1)
 assert simulator.render() is None
-assert simulator.request_frame("head_camera") is False
-assert simulator.latest_frame("head_camera") is None
 try:
     simulator.get_camera_rgbd("head_camera")
 except RenderingUnavailableError as error:
@@ -66,7 +64,7 @@ else:
     )
     result = run_script(script, MUJOCO_GL="disable")
     assert (result.returncode, result.stdout) == (0, "none\n"), result.stderr
-    assert result.stderr.count("cameras are off") == 1
+    assert result.stderr.count("cameras are not available") == 1
 
 
 def test_missing_libraries_are_named_with_the_command_to_install_them(
@@ -133,7 +131,7 @@ def test_an_unavailable_back_end_is_logged_once(
     simulator = start(STILL_LIFE)
     with caplog.at_level(logging.WARNING):
         assert [simulator.render() for _ in range(3)] == [None, None, None]
-    assert caplog.text.count("cameras are off") == 1
+    assert caplog.text.count("cameras are not available") == 1
 
 
 @pytest.mark.parametrize("backend", ["egl", "osmesa"])

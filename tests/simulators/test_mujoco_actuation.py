@@ -109,7 +109,7 @@ def test_zero_velocity_does_not_creep_under_load(start: Start) -> None:
 def test_velocity_is_limited_as_configured(start: Start) -> None:
     simulator = start(ARM, velocity_limits={"shoulder": 0.25})
     simulator.set_control_mode("velocity")
-    simulator.set_joint_velocities([3.0, -3.0])
+    simulator.set_joint_targets(simulator.get_joint_names(), [3.0, -3.0])
     assert simulator.get_joint_targets().tolist() == [0.25, -3.0]
 
 
@@ -133,7 +133,7 @@ def test_velocity_mode_does_not_wind_up_against_its_effort_limit(start: Start) -
 def test_efforts_act_on_the_joint_through_any_gear(start: Start) -> None:
     simulator = start(ARM)
     simulator.set_control_mode("effort")
-    simulator.set_joint_efforts([3.0, -4.0])
+    simulator.set_joint_targets(simulator.get_joint_names(), [3.0, -4.0])
     simulator.step()
     np.testing.assert_allclose(simulator.data.qfrc_actuator, [3.0, -4.0])
 
@@ -141,7 +141,7 @@ def test_efforts_act_on_the_joint_through_any_gear(start: Start) -> None:
 def test_efforts_are_limited_by_joint_and_actuator(start: Start) -> None:
     simulator = start(ARM)
     simulator.set_control_mode("effort")
-    simulator.set_joint_efforts([1000.0, -1000.0])
+    simulator.set_joint_targets(simulator.get_joint_names(), [1000.0, -1000.0])
     assert simulator.get_joint_targets().tolist() == [SHOULDER_LIMIT, -ELBOW_LIMIT]
     simulator.step()
     np.testing.assert_allclose(simulator.data.qfrc_actuator, [SHOULDER_LIMIT, -ELBOW_LIMIT])
@@ -219,5 +219,5 @@ def test_the_first_of_two_actuators_of_a_joint_commands_it(start: Start) -> None
     second = '<motor name="extra" joint="lift"/></actuator>'
     simulator = start(SCALE.replace("</actuator>", second))
     assert simulator.get_joint_names() == ["lift"]
-    assert simulator.get_actuator_names() == ["lift"]
+    assert simulator._world.joints.actuators.tolist() == [0]
     assert mujoco.mj_name2id(simulator.model, mujoco.mjtObj.mjOBJ_ACTUATOR, "extra") == 1

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from teleop_system.exceptions import ModelError, UnknownNameError
-from teleop_system.simulators.mujoco_model import load_model, scene_names
+from teleop_system.simulators.mujoco_model import load_model
+from teleop_system.utils.paths import models_dir
 from tests.simulators.small_models import ARM, CART
 
 TABLE = """
@@ -20,6 +21,8 @@ TABLE = """
   </worldbody>
 </mujoco>
 """
+
+SCENES = sorted(path.stem for path in (models_dir() / "scenes").glob("*.xml"))
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -81,7 +84,7 @@ def test_a_robot_with_a_floor_is_given_no_second_one(rby1_path: Path, tmp_path: 
     assert planes(load_model(rby1_path, write(tmp_path, "scene.xml", TABLE))) == 1
 
 
-@pytest.mark.parametrize("scene", scene_names())
+@pytest.mark.parametrize("scene", SCENES)
 def test_every_scene_we_ship_takes_the_robot(rby1_path: Path, scene: str) -> None:
     alone, together = load_model(rby1_path), load_model(rby1_path, scene)
     assert together.nu == alone.nu

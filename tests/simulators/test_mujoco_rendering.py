@@ -10,7 +10,7 @@ import pytest
 
 from teleop_system.exceptions import RenderingUnavailableError, UnknownNameError
 from teleop_system.interfaces import RGBDFrame
-from teleop_system.simulators import gl_backend, offscreen
+from teleop_system.simulators import gl_backend
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from tests.simulators.conftest import Start
 from tests.simulators.small_models import ARM, STILL_LIFE
@@ -42,15 +42,6 @@ def project(frame: RGBDFrame, point: list[float]) -> tuple[int, int, float]:
     seen = np.linalg.inv(frame.extrinsics) @ [*point, 1.0]
     column, row, _ = frame.intrinsics @ (seen[:3] / seen[2])
     return round(float(row)), round(float(column)), float(seen[2])
-
-
-def wait_for_frame(simulator: MuJoCoSimulator, camera: str) -> RGBDFrame:
-    # Between two pictures that somebody waits for, views have their turn.
-    for _ in range(100):
-        simulator.render()
-        if (frame := simulator.latest_frame(camera)) is not None:
-            return frame
-    raise AssertionError("no frame came")
 
 
 def test_depth_is_measured_along_the_optical_axis(start: Start) -> None:
@@ -167,9 +158,8 @@ def test_render_falls_back_to_a_free_camera(start: Start) -> None:
 
 
 def test_an_unknown_camera_is_named_with_the_valid_ones(rby1: MuJoCoSimulator) -> None:
-    for use in (rby1.get_camera_rgbd, rby1.request_frame, rby1.latest_frame):
-        with pytest.raises(UnknownNameError, match="did you mean 'head_camera'"):
-            use("hed_camera")
+    with pytest.raises(UnknownNameError, match="did you mean 'head_camera'"):
+        rby1.get_camera_rgbd("hed_camera")
 
 
 def test_drawing_does_not_disturb_physics(start: Start) -> None:
@@ -178,45 +168,11 @@ def test_drawing_does_not_disturb_physics(start: Start) -> None:
         for simulator in (plain, drawn):
             simulator.set_joint_positions([0.01 * step])
             simulator.step()
-        drawn.request_frame("eye")
         if step % 20 == 0:
+            drawn.get_camera_rgbd("eye")
             drawn.render()
     np.testing.assert_array_equal(plain.data.qpos, drawn.data.qpos)
     np.testing.assert_array_equal(plain.data.qvel, drawn.data.qvel)
-
-
-def test_a_requested_frame_arrives_without_being_waited_for(start: Start) -> None:
-    simulator = start(STILL_LIFE)
-    assert simulator.latest_frame("eye") is None
-    assert simulator.request_frame("eye") is True
-    assert wait_for_frame(simulator, "eye").depth[240, 320] == pytest.approx(2.0, abs=1e-4)
-
-
-def test_a_newer_request_replaces_one_not_yet_begun(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    entered, release = threading.Event(), threading.Event()
-    drawn: list[float] = []
-    draw = offscreen.OffscreenRenderer.rgbd
-
-    def slow(self: offscreen.OffscreenRenderer, snapshot: offscreen.Snapshot, camera: int):
-        entered.set()
-        assert release.wait(FRAME_DEADLINE)
-        drawn.append(snapshot.time)
-        return draw(self, snapshot, camera)
-
-    monkeypatch.setattr(offscreen.OffscreenRenderer, "rgbd", slow)
-    simulator = start(STILL_LIFE)
-    simulator.request_frame("eye")
-    assert entered.wait(FRAME_DEADLINE)
-    for _ in range(10):
-        simulator.step()
-        simulator.request_frame("eye")
-    release.set()
-    simulator.render()  # Drawn after the first view and before the second, or after both.
-    while len(drawn) < 2:
-        simulator.render()
-    assert drawn == [0.0, pytest.approx(0.02)]
 
 
 def draw_after_a_pause(simulator: MuJoCoSimulator) -> RGBDFrame:
@@ -258,13 +214,11 @@ def test_a_picture_that_cannot_be_drawn_is_told_and_later_ones_can(
     after = draw_after_a_pause(simulator)
     assert after.timestamp == pytest.approx(simulator.timestep)
     np.testing.assert_array_equal(after.rgb, before.rgb)
-    assert simulator.request_frame("eye") is True
 
 
 def test_with_drawing_switched_off_nothing_is_opened(start: Start) -> None:
     simulator = start(STILL_LIFE, render=False)
     assert simulator.render() is None
-    assert simulator.request_frame("eye") is False
     with pytest.raises(RenderingUnavailableError, match="render"):
         simulator.get_camera_rgbd("eye")
 

@@ -45,7 +45,8 @@ def test_joints_and_actuators_come_in_the_order_of_the_contract(rby1: MuJoCoSimu
     arms = [f"{side}_arm_{i}" for side in ("right", "left") for i in range(7)]
     grippers = ["gripper_finger_r1", "gripper_finger_l1"]
     assert names == ["left_wheel", "right_wheel", *torso, *arms, "head_0", "head_1", *grippers]
-    assert rby1.get_actuator_names()[24:] == ["right_gripper", "left_gripper"]
+    last = rby1._world.joints.actuators[24:]
+    assert [rby1.model.actuator(a).name for a in last] == ["right_gripper", "left_gripper"]
 
 
 def test_a_configuration_object_serves_as_well_as_a_dictionary(rby1_path: Path) -> None:

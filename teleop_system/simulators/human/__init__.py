@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A person, simulated: how the body moves about, and how the hands open and close.
+"""A simulated person: motion of the body and of the fingers.
 
-Every motion is a pure function of a seed and a time. It starts at rest, its acceleration has no
-steps, and any moment can be asked for in any order with the same answer to the last bit.
+Every motion is a pure function of a seed and a time. It starts at rest, and its acceleration is
+continuous.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What hands do: open, close, pinch, point and count."""
+"""Gestures of a hand: open, close, pinch, point and count."""
 
 import functools
 
@@ -11,18 +11,18 @@ from teleop_system.utils.minimum_jerk import minimum_jerk
 Array = NDArray[np.float64]
 
 CURL = np.array([1.45, 0.0, 1.7, 1.1])
-"""Angles of a finger that is bent to the palm in [rad]."""
+"""Angles of a finger curled to the palm in [rad]."""
 SPREAD = np.array([0.22, 0.05, -0.12, -0.28])
 """Abduction of index to pinky of a spread hand in [rad]."""
 
 THUMB_OUT = (0.0, 0.35, 0.0, 0.0)
 THUMB_IN = (0.7, 0.6, 0.6, 0.7)
-# Solved for tips that meet.
+# Solved so that the tips of thumb and index touch.
 THUMB_PINCH = (0.47, 0.66, 0.33, 0.31)
 FINGER_PINCH = (0.80, 0.02, 0.87, 0.43)
 
 CHANGE_TIME = 0.8
-"""Time from one gesture to the next in [s]; no finger joint then exceeds 4 rad/s."""
+"""Time from one gesture to the next in [s]; finger joints stay below 4 rad/s."""
 
 
 def _hand(thumb: tuple[float, ...], curls: tuple[float, ...], spread: float = 0.0) -> Array:
@@ -58,17 +58,17 @@ def gesture_at(seed: int, span: float, time: float) -> Array:
     """Return the 20 angles of a hand that changes its gesture once every `span` [s].
 
     Args:
-        seed: Chooses the gestures.
-        span: Time from the beginning of one change to that of the next in [s].
-        time: Since the start in [s]; the hand is relaxed before.
+        seed: Seed of the gestures.
+        span: Time between the starts of two changes in [s].
+        time: Time since the start in [s]; before it the hand is relaxed.
     """
     number, fraction = divmod(max(time, 0.0) / span, 1.0)
     names = _gesture(seed, int(number) - 1), _gesture(seed, int(number))
-    return blend(*names, fraction * span, min(span, CHANGE_TIME))
+    return blend_gestures(*names, fraction * span, min(span, CHANGE_TIME))
 
 
-def blend(start: str, end: str, time: float, duration: float = CHANGE_TIME) -> Array:
-    """Return the 20 angles of a hand `time` [s] after it began to change its gesture."""
+def blend_gestures(start: str, end: str, time: float, duration: float = CHANGE_TIME) -> Array:
+    """Return the 20 angles of a hand `time` [s] after the start of a change."""
     share = minimum_jerk(time / duration)
     return GESTURES[start] + (GESTURES[end] - GESTURES[start]) * share
 

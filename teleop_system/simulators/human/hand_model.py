@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A human hand: the ranges of its 20 angles, and where they put the finger tips.
+"""Kinematics of a human hand: ranges of its 20 angles, and fingertip positions.
 
-Angles come in the order of the contract: thumb, index, middle, ring, pinky, and for each MCP
-flexion, MCP abduction, PIP flexion, DIP flexion. Flexion curls the finger; abduction is positive
-towards the thumb, for the thumb itself away from the palm. The wrist frame has x along the
+The order of the angles is that of the contract: thumb, index, middle, ring, pinky, and for each
+MCP flexion, MCP abduction, PIP flexion, DIP flexion. Flexion curls the finger; abduction is
+positive towards the thumb, and for the thumb away from the palm. The wrist frame has x along the
 fingers and z out of the back of the hand, so the right thumb is at +y, the left at -y.
 """
 
@@ -18,9 +18,9 @@ _FINGER_LOWER = (-0.4, -0.35, 0.0, -0.1)
 _FINGER_UPPER = (1.6, 0.35, 1.9, 1.4)
 
 LOWER: Array = np.array([(-0.2, -0.3, -0.2, -0.3), *[_FINGER_LOWER] * 4]).ravel()
-"""Smallest angles a hand reaches in [rad], shape (20,)."""
+"""Smallest angles of a hand in [rad], shape (20,)."""
 UPPER: Array = np.array([(0.9, 1.0, 1.0, 1.4), *[_FINGER_UPPER] * 4]).ravel()
-"""Largest angles a hand reaches in [rad], shape (20,)."""
+"""Largest angles of a hand in [rad], shape (20,)."""
 
 KNUCKLES: Array = np.array(
     [
@@ -47,14 +47,14 @@ THUMB_REST = 0.75
 
 
 def finger_tips(angles: Array, side: str) -> Array:
-    """Return the finger tips in the wrist frame in [m], shape (5, 3)."""
+    """Return the fingertips in the wrist frame in [m], shape (5, 3)."""
     by_finger = np.reshape(angles, (FINGER_COUNT, 4))
-    curls = np.cumsum(by_finger[:, [0, 2, 3]], axis=1)  # Of each bone against the palm.
+    curls = np.cumsum(by_finger[:, [0, 2, 3]], axis=1)  # Angle of each bone to the palm.
     spread = by_finger[:, 1, None]
     directions = np.stack(
         [np.cos(curls) * np.cos(spread), np.cos(curls) * np.sin(spread), -np.sin(curls)], axis=-1
     )
-    # The thumb curls across the palm, about the axis that it is spread away from it by.
+    # The thumb curls across the palm; its abduction tilts it away from the palm.
     aside, away = THUMB_REST - curls[0], np.full(3, float(spread[0, 0]))
     directions[0] = np.stack(
         [np.cos(aside) * np.cos(away), np.sin(aside) * np.cos(away), -np.sin(away)], axis=-1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The courses that human movements take in time."""
+"""Time profiles of human movements."""
 
 import math
 
@@ -7,7 +7,7 @@ from teleop_system.utils.minimum_jerk import minimum_jerk
 
 
 def lift(fraction: float) -> float:
-    """Return the height, from 0 to 1 and back, of a foot that is lifted and put down again.
+    """Return the height of a foot in one step, from 0 to 1 and back to 0.
 
     Velocity and acceleration are zero at both ends.
     """
@@ -16,6 +16,6 @@ def lift(fraction: float) -> float:
 
 
 def sway(time: float, frequency: float) -> float:
-    """Return a sine between -1 and 1 that swells up within one period after time 0."""
+    """Return a sine whose amplitude grows from 0 to 1 within the first period."""
     swell = minimum_jerk(time * frequency)
     return swell * math.sin(2.0 * math.pi * frequency * time)

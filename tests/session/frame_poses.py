@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the links of a simulated robot are, seen from its base."""
+"""Poses of the links of a simulated robot, relative to its base."""
 
 from collections.abc import Sequence
 
@@ -18,8 +18,8 @@ Array = NDArray[np.float64]
 class FramePoses:
     """Poses of bodies and sites in the frame of the robot's base.
 
-    The kinematics are computed in memory of its own: after a step MuJoCo's own poses are those
-    of the step's beginning, and reading must not disturb the physics.
+    The kinematics are computed on a copy of the state: after a step MuJoCo's own poses are those
+    of the beginning of the step.
 
     Args:
         simulator: An initialised simulator.
@@ -27,7 +27,7 @@ class FramePoses:
         names: Bodies or sites, by name.
 
     Raises:
-        UnknownNameError: There is no such body or site.
+        UnknownNameError: The body or site does not exist.
     """
 
     def __init__(self, simulator: MuJoCoSimulator, base: str, names: Sequence[str]) -> None:
@@ -37,7 +37,7 @@ class FramePoses:
         self._frames = {name: self._frame(name) for name in names}
 
     def update(self) -> None:
-        """Take in the simulator's present joint positions."""
+        """Read the simulator's current joint positions."""
         self._data.qpos[:] = self._simulator.data.qpos
         mujoco.mj_kinematics(self._simulator.model, self._data)
 
