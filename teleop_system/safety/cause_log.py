@@ -5,7 +5,7 @@ from teleop_system.interfaces.causes import Cause, Rule, Severity
 
 
 class CauseLog:
-    """The causes of one cycle; one that goes on from cycle to cycle keeps its `since`."""
+    """The causes of one cycle; one that continues from cycle to cycle keeps its `since`."""
 
     def __init__(self) -> None:
         self._since: dict[tuple[str, str], float] = {}
@@ -27,7 +27,7 @@ class CauseLog:
         limit: float,
         severity: Severity = Severity.LIMITED,
     ) -> None:
-        """Report that a rule acts on a subject; of several reports the gravest counts."""
+        """Report that a rule acts on a subject; of several reports the most severe counts."""
         key = (rule.id, subject)  # Members of an enumeration are slow to hash.
         known = self._causes.get(key)
         if known is None or severity > known.severity:

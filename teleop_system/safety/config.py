@@ -25,12 +25,12 @@ RAMP_TIME = 0.8
 
 @dataclass(frozen=True, slots=True)
 class CollisionSafetyConfig:
-    """How near links of the robot may come to each other."""
+    """How close links of the robot may come to each other."""
 
     slow: float = 0.05
-    """Distance in [m] below which links approach each other ever more slowly."""
+    """Distance in [m] below which the allowed speed of approach falls to zero."""
     stop: float = 0.01
-    """Distance in [m] that is never undercut."""
+    """Smallest distance in [m]."""
     margin: float = 0.001
     """Distance in [m] added to `stop`, as braking paths are checked at points, not between."""
     speed: float = 0.6
@@ -48,12 +48,12 @@ class CollisionSafetyConfig:
 
 @dataclass(frozen=True, slots=True)
 class BaseSafetyConfig:
-    """How fast the mobile base may go; the robot's own limits hold besides."""
+    """How fast the mobile base may move, in addition to the robot's own limits."""
 
     max_linear: float = 0.5
     """Largest speed in [m/s]."""
     max_angular: float = 1.0
-    """Largest turning rate in [rad/s]."""
+    """Largest angular speed in [rad/s]."""
     linear_jerk: float = 1.5
     """Largest jerk in [m/s^3] while speeding up."""
     angular_jerk: float = 5.6
@@ -83,31 +83,31 @@ class SafetyConfig:
     """What the safety manager allows."""
 
     rate: float = 100.0
-    """Rate in [Hz] of the loop that calls it; no cycle moves further than one period allows."""
+    """Rate in [Hz] of the control loop; no cycle moves further than one period allows."""
     stale_after: float = COMMAND.timeout
     """Age in [s] of the last fresh sample past which a part brakes and holds."""
     dead_after: float = OWNER.timeout
-    """Age in [s] past which nobody counts as commanding a part any more."""
+    """Age in [s] of the last command past which its part has no owner any more."""
     ahead: float = FUTURE_TOLERANCE
     """How far in [s] a stamp may lie in the future."""
     ramp_time: float = RAMP_TIME
     """Time in [s] in which the speed limits grow to full size after engaging or resuming."""
     jump: float = 0.1
-    """Difference in [rad] or [m] between command and robot on engaging that is worth a cause."""
+    """Difference in [rad] or [m] between command and robot on engaging that yields a cause."""
     lag: float = 0.05
-    """Difference in [rad] or [m] between command and output that is worth a cause."""
+    """Difference in [rad] or [m] between command and output that yields a cause."""
     command_smoothing: float = 0.02
     """Time constant in [s] with which the command's own speed is estimated."""
     tolerated_overruns: int = 5
     """Overruns in a row that do not yet cause a hold."""
     stall_after: float = LOOP.timeout
-    """Time in [s] between two cycles after which the robot has come to rest by itself."""
+    """Time in [s] between two cycles after which the robot counts as at rest."""
     collision: CollisionSafetyConfig = field(default_factory=CollisionSafetyConfig)
-    """How near links may come to each other."""
+    """How close links may come to each other."""
     base: BaseSafetyConfig = field(default_factory=BaseSafetyConfig)
-    """How fast the base may go."""
+    """How fast the base may move."""
     workspace: dict[str, WorkspaceBox] = field(default_factory=dict)
-    """Boxes by the name of the chain whose end effector must not leave them; mostly none."""
+    """Boxes by the name of the chain whose end effector must stay inside."""
 
     def __post_init__(self) -> None:
         require_in_range(self, "rate", 20.0, 1000.0, unit="Hz")

@@ -70,7 +70,7 @@ class SafetyOutput:
 
     @property
     def severity(self) -> Severity:
-        """The gravest severity of all causes."""
+        """The highest severity of all causes."""
         return max((cause.severity for cause in self.causes), default=Severity.INFO)
 
 
