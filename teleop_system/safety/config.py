@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of the safety manager; the file `config/safety/default.yaml` says the same."""
+"""Parameters of the safety manager; `config/safety/default.yaml` has the same values."""
 
 from dataclasses import dataclass, field
 
@@ -36,7 +36,7 @@ class CollisionSafetyConfig:
     speed: float = 0.6
     """Greatest speed of approach in [m/s] at the distance `slow`; it falls to 0 at `stop`."""
     spacing: float = 0.03
-    """Largest way in [m] that links may move between two checked points of a braking path."""
+    """Largest distance in [m] that links may move between two checked points of a braking path."""
 
     def __post_init__(self) -> None:
         require_positive(self, "slow", "stop", "margin", "speed", "spacing")

@@ -39,7 +39,7 @@ class EngageRamp:
     @property
     def speed_scale(self) -> float:
         """Share of the largest speeds that is allowed."""
-        # Below a straight line all the way, and gentle where it matters most.
+        # Below a straight line throughout, and gentle at the start, where it matters most.
         return max(LEAST_SPEED, self.progress * self.progress)
 
     @property

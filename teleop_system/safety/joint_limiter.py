@@ -77,7 +77,7 @@ class JointLimiter:
         """Return the positions `dt` [s] later; with `dt` of zero or NaN nothing moves.
 
         Args:
-            target: Where to go, shape (N,); a joint whose target is not finite brakes.
+            target: Positions to reach, shape (N,); a joint whose target is not finite brakes.
             dt: Time since the last call in [s].
             max_speed: Speed limits of this step in [unit/s], instead of the general ones. A
                 faster joint slows down as quickly as its other limits allow.

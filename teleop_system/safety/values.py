@@ -45,7 +45,7 @@ class SafetyOutput:
         positions: Positions to command in [rad] or [m], shape (N,), read-only.
         velocities: Their velocities in [rad/s] or [m/s], shape (N,), read-only.
         accelerations: Their accelerations in [rad/s^2] or [m/s^2], shape (N,), read-only.
-        base: Velocity to command to the base; zero where there is none.
+        base: Velocity to command to the base; zero if there is no base.
         causes: Every intervention of this cycle.
         holding: Parts that do not follow: they brake, or stand and hold.
         stamps: Stamp in [s] of the sample that each following part follows.

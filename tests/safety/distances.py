@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Distances between links as MuJoCo sees them; shares nothing with what is under test.
+"""Distances between links computed by MuJoCo, independently of the code under test.
 
 The shapes are read from the robot's URDF and put onto the bodies of its MJCF, which agree in
 their kinematics.
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from teleop_system.robots.description import RobotDescription
 
 FAR = 3.0
-"""Distances beyond this are not told apart [m]."""
+"""Distances beyond this are all alike [m]."""
 
 
 class MujocoDistances:
@@ -70,7 +70,7 @@ def _add(body: object, shape: ET.Element, name: str, capsules: set[str | None]) 
     position = [float(x) for x in origin.get("xyz", "0 0 0").split()]
     roll, pitch, yaw = (float(x) for x in origin.get("rpy", "0 0 0").split())
     quaternion = np.zeros(4)
-    # URDF angles turn about fixed axes: the x axis first.
+    # URDF angles are rotations about fixed axes, the x axis first.
     mujoco.mju_euler2Quat(quaternion, [roll, pitch, yaw], "XYZ")
     box, cylinder = geometry.find("box"), geometry.find("cylinder")
     if box is not None:

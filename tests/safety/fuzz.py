@@ -30,16 +30,16 @@ Array = NDArray[np.float64]
 EPISODE = 500
 """Cycles from one reset to the next."""
 STOP = 0.01
-"""Distance of links that is never undercut in [m]."""
+"""Smallest allowed distance of links in [m]."""
 NO_TIMES = (np.nan, np.inf, -np.inf)
-"""What a broken clock tells."""
+"""Readings of a broken clock."""
 CHECK_DISTANCE_EVERY = 5
 """Cycles between two measurements of distances; a link moves by less than 5 mm in between."""
 
 
 @dataclasses.dataclass
 class Outcome:
-    """What a run found."""
+    """Results of a run."""
 
     steps: int = 0
     violations: list[Violation] = dataclasses.field(default_factory=list)
@@ -52,7 +52,7 @@ class Fuzzer:
     """One robot, one stream of random numbers."""
 
     def __init__(self, name: str, seed: int) -> None:
-        # Every other robot may touch itself: what guards slow down never gets fast.
+        # Every other robot may touch itself, because motion that guards slow down never gets fast.
         self.is_guarded = seed % 2 == 0
         self.robot = _robot(name, self.is_guarded)
         self.config = SafetyConfig()
@@ -64,14 +64,14 @@ class Fuzzer:
         self.upper = np.array([min(self.robot.joints[n].upper, 3.0) for n in self.names])
         self.outcome = Outcome()
         self.hostility = 1.0
-        self._wish = np.zeros(3)
+        self._requested = np.zeros(3)
 
     def chance(self) -> float:
-        """Return a random number below 1 that is small more often the worse the episode is."""
+        """Return a random number below 1; it is small more often in a more hostile episode."""
         return float(self.rng.random()) / self.hostility
 
     def run(self, steps: int) -> Iterator[int]:
-        """Run for about as many cycles; yield the number of every episode's."""
+        """Run about `steps` cycles; yield the number of cycles of every episode."""
         while self.outcome.steps < steps:
             yield self._episode(min(EPISODE, steps - self.outcome.steps))
 
@@ -149,9 +149,9 @@ class Fuzzer:
             return None
         stamp = now + (float(rng.choice([-0.05, -1.0, 0.5])) if chance < 0.1 else 0.0)
         if self.rng.random() < self.hostility:
-            self._wish = rng.normal(0.0, float(rng.choice([0.3, 1.0, 10.0])), 3)
-        x, y, turn = self._wish.tolist()
-        return VelocityCommand(x, y if chance < 0.2 else 0.0, turn, stamp)
+            self._requested = rng.normal(0.0, float(rng.choice([0.3, 1.0, 10.0])), 3)
+        x, y, rotation = self._requested.tolist()
+        return VelocityCommand(x, y if chance < 0.2 else 0.0, rotation, stamp)
 
     def _measure(self, now: float, positions: Array) -> None:
         distance, pair = self.distances.least(positions)
@@ -261,7 +261,7 @@ def run_shard(name: str, seed: int, steps: int) -> Outcome:
 
 
 def main() -> int:
-    """Run from the command line; return 1 where anything was violated."""
+    """Run from the command line; return 1 after a violation."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--steps", type=int, default=1_000_000, help="cycles in all")
     parser.add_argument("--shards", type=int, default=8, help="independent runs")

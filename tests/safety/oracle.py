@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 PAUSE = 0.5
 """Time in [s] without commands after which a base stands, as is promised."""
 RELATIVE = 1e-6
-"""Part of a limit by which rounding may exceed it."""
+"""Relative error by which rounding may exceed a limit."""
 ROUNDING = 16 * np.finfo(np.float64).eps
 """Rounding of a difference of positions of the order of 1 rad."""
 
@@ -37,7 +37,7 @@ class Violation:
 
 
 def _elapsed(last: float | None, now: float, period: float) -> float:
-    """Return the time since the last cycle [s]; none where the clock tells no time."""
+    """Return the time since the last cycle [s]; zero if the clock gives no valid time."""
     if not np.isfinite(now):
         return 0.0
     return period if last is None else now - last
@@ -67,7 +67,7 @@ class JointOracle:
         self._now = None
 
     def _begin(self, now: float, positions: Array) -> None:
-        # Three equal samples: at rest before it all began.
+        # Three equal samples: at rest before the start.
         times = [-3.0 * self._period, -2.0 * self._period, -self._period, 0.0]
         self._motions.append((times, [now] * 4, [positions.copy()] * 4))
 
@@ -77,7 +77,7 @@ class JointOracle:
         if elapsed > self._stall_after:
             self._begin(now, self._motions[-1][2][-1])
         times, nows, recorded = self._motions[-1]
-        # A clock that does not advance counts as a period: the robot brakes by it.
+        # A clock that does not advance counts as one period, in which the robot brakes.
         times.append(times[-1] + (min(elapsed, self._period) if elapsed > 0.0 else self._period))
         nows.append(now)
         recorded.append(positions.copy())
@@ -89,7 +89,7 @@ class JointOracle:
         return sum(len(times) - 4 for times, _, _ in self._motions)
 
     def violations(self) -> Iterator[Violation]:
-        """Find everything that is not as promised."""
+        """Find everything that breaks a promise."""
         for times, nows, recorded in self._motions:
             positions, time = np.array(recorded), np.array(times)
             yield from self._outside(positions, nows)
@@ -157,21 +157,21 @@ class BaseOracle:
         self._now = now if elapsed > 0.0 else self._now
 
     def violations(self) -> Iterator[Violation]:
-        """Find everything that is not as promised."""
+        """Find everything that breaks a promise."""
         yield from self._ended
         yield from self._judge()
 
     def _judge(self) -> Iterator[Violation]:
-        """Find what is not as promised in the motion since the base last stood."""
+        """Find what breaks a promise in the motion since the base last stood still."""
         velocity = np.array(self._velocities)
         step = np.array(self._steps)[:, None]
         change = np.diff(velocity, axis=0) / step[1:]
         jerk = np.diff(change, axis=0) / step[2:]
         slower = np.abs(velocity[1:]) < np.abs(velocity[:-1])
         allowed = np.where(slower, self._braking, self._acceleration)
-        # Where driving and turning both speed up they share the wheels.
+        # When driving and rotation both speed up they share the wheels.
         shared = (np.where(slower, 0.0, np.abs(change)) / self._acceleration).sum(1)
-        # To let go of an acceleration, or to brake, may be quick; to build one up may not.
+        # An acceleration may fade, or brake, quickly; it may not build up quickly.
         quick = slower[1:] | (np.abs(change[1:]) < np.abs(change[:-1]))
         allowed_jerk = np.where(quick, self._braking_jerk, self._jerk)
         checks = (

@@ -22,7 +22,7 @@ def robot_named(name: str) -> RobotDescription:
 
 
 class Rig:
-    """Runs cycle after cycle, and keeps what came out."""
+    """Runs cycle after cycle and keeps the outputs."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Rig:
 
     @property
     def positions(self) -> Array:
-        """All positions that came out, one row a cycle, the start first."""
+        """All output positions, one row per cycle, the start first."""
         return np.array([self.start, *(output.positions for output in self.outputs)])
 
     def positions_of_last(self, count: int) -> list[Array]:

@@ -26,7 +26,7 @@ BAD: dict[str, tuple[Callable[[float], PartCommand], Rule]] = {
         lambda now: PartCommand([0.1, 0.1], 10**400),
         Rule.NON_FINITE,
     ),
-    "names that are none": (
+    "names that are no strings": (
         lambda now: PartCommand([0.1, 0.1], now, 5),  # type: ignore[arg-type]
         Rule.WRONG_SHAPE,
     ),
@@ -58,7 +58,7 @@ def test_bad_command_is_rejected_with_its_cause_and_the_last_one_held(kind: str)
         output = rig.cycle(replace={"head": make(rig.now + rig.config.period)})
         causes = causes_of(output, rule)
         assert any(cause.subject.startswith("head") for cause in causes)
-        # Aims keep 1e-7 rad from position limits, where the grippers stand.
+        # Targets keep 1e-7 rad from position limits, where the grippers stand.
         np.testing.assert_allclose(output.positions, rig.start, atol=2e-7)
     assert "head" in output.holding
     assert "right_arm" not in output.holding
@@ -86,7 +86,7 @@ def test_a_single_bad_command_does_not_interrupt_a_motion() -> None:
     assert (steps > 0.003).all()
 
 
-def test_names_decide_where_a_position_goes() -> None:
+def test_names_decide_which_joint_a_position_is_for() -> None:
     rig = Rig()
     rig.run(1.0)
     for _ in range(200):
@@ -102,7 +102,7 @@ def test_a_joint_state_can_be_a_command() -> None:
     assert PartCommand.of(JointState(np.zeros(2))).names is None
 
 
-def test_a_part_the_robot_does_not_have_is_rejected_with_its_name() -> None:
+def test_a_part_that_the_robot_lacks_is_rejected_by_name() -> None:
     rig = Rig()
     output = rig.cycle(replace={"tail": PartCommand([0.0], rig.now)})
     assert "tail" in subjects_of(output, Rule.WRONG_SHAPE)
@@ -115,7 +115,7 @@ def test_an_absurdly_large_position_is_a_position_limit() -> None:
     assert set(HEAD) <= set(subjects_of(output, Rule.POSITION))
 
 
-def test_a_sideways_wish_is_reported_not_obeyed() -> None:
+def test_a_sideways_command_is_reported_and_not_followed() -> None:
     rig = Rig()
     for _ in range(10):
         rig.now += 0.01

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base speeds up as its wheels can, and brakes faster than that."""
+"""The base speeds up within the limits of its wheels, and brakes faster than that."""
 
 import numpy as np
 import pytest
@@ -11,10 +11,10 @@ from tests.safety.fuzz import base_oracle_of
 from tests.safety.rig import Rig, subjects_of
 
 
-def driven(wishes: list[tuple[float, float]], seconds: float = 2.0) -> Rig:
+def driven(commands: list[tuple[float, float]], seconds: float = 2.0) -> Rig:
     rig = Rig()
-    for wish in wishes:
-        rig.velocity = wish
+    for command in commands:
+        rig.velocity = command
         rig.run(seconds)
     return rig
 
@@ -28,7 +28,7 @@ def judged(rig: Rig) -> list[object]:
 
 
 @pytest.mark.parametrize(
-    "wishes",
+    "commands",
     [
         [(0.5, 0.0), (0.0, 0.0)],
         [(0.5, 0.0), (-0.5, 0.0)],
@@ -37,11 +37,11 @@ def judged(rig: Rig) -> list[object]:
         [(0.5, 0.0), (0.2, 0.0), (0.5, 0.5)],
     ],
 )
-def test_every_change_of_velocity_keeps_the_limits(wishes: list[tuple[float, float]]) -> None:
-    assert judged(driven(wishes)) == []
+def test_every_change_of_velocity_keeps_the_limits(commands: list[tuple[float, float]]) -> None:
+    assert judged(driven(commands)) == []
 
 
-def test_wished_velocity_is_reached_exactly_and_standstill_is_zero() -> None:
+def test_the_commanded_velocity_is_reached_exactly_and_standstill_is_zero() -> None:
     rig = driven([(0.4, 0.6)], 4.0)
     base = rig.outputs[-1].base
     assert (base.linear_x, base.angular_z) == pytest.approx((0.4, 0.6), abs=1e-9)
@@ -50,7 +50,7 @@ def test_wished_velocity_is_reached_exactly_and_standstill_is_zero() -> None:
     assert (base.linear_x, base.linear_y, base.angular_z) == (0.0, 0.0, 0.0)
 
 
-def test_speed_never_overshoots_the_wish() -> None:
+def test_speed_never_overshoots_the_command() -> None:
     rig = driven([(0.3, 0.0), (-0.3, 0.0)], 3.0)
     speeds = np.array([output.base.linear_x for output in rig.outputs])
     assert np.abs(speeds).max() <= 0.3 + 1e-9
@@ -73,7 +73,7 @@ def test_wheels_keep_their_acceleration_while_the_base_speeds_up() -> None:
     assert accelerations.max() > 0.5 * limit
 
 
-def test_too_fast_a_wish_is_cut_with_its_cause() -> None:
+def test_a_command_that_is_too_fast_is_cut_with_its_cause() -> None:
     rig = driven([(2.0, 0.0)], 4.0)
     assert rig.outputs[-1].base.linear_x == pytest.approx(0.5)
     assert "base linear_x" in subjects_of(rig.outputs[-1], Rule.VELOCITY)
@@ -96,12 +96,12 @@ def test_cycles_of_irregular_length_keep_the_limits_too(seed: int) -> None:
     limiter = BaseLimiter(rig.robot.base, rig.config.base, rig.config.period)
     oracle = base_oracle_of(rig.robot, rig.config)
     oracle.start()
-    now, wish = 0.0, (0.0, 0.0)
+    now, command = 0.0, (0.0, 0.0)
     for index in range(3000):
         step = float(random.uniform(0.002, 0.01)) if index else rig.config.period
         now += step
         if random.random() < (0.02, 0.1, 0.5, 1.0)[seed]:
-            wish = tuple(random.normal(0.0, 0.3, 2) * (random.random(2) < 0.7))
-        limiter.update((wish[0], 0.0, wish[1]), step, 1.0, CauseLog())
+            command = tuple(random.normal(0.0, 0.3, 2) * (random.random(2) < 0.7))
+        limiter.update((command[0], 0.0, command[1]), step, 1.0, CauseLog())
         oracle.add(now, limiter.velocity[0], limiter.velocity[2])
     assert list(oracle.violations()) == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shipped safety file says what the dataclass says, and nonsense is refused."""
+"""The shipped safety file equals the defaults, and invalid values are refused."""
 
 from typing import Any
 

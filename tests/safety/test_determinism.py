@@ -18,9 +18,9 @@ def recorded() -> list[tuple[float, dict[str, PartCommand], VelocityCommand]]:
     phases, inputs = random.uniform(0.0, 6.3, home.size), []
     for index in range(800):
         now = 5.0 + 0.01 * index + random.uniform(-0.002, 0.002)
-        wish = home + 1.2 * (np.sin(1.5 * now + phases) - np.sin(phases))
+        positions = home + 1.2 * (np.sin(1.5 * now + phases) - np.sin(phases))
         commands = {
-            name: PartCommand(wish[part.columns], now)
+            name: PartCommand(positions[part.columns], now)
             for name, part in manager.parts.items()
             if random.random() > 0.03
         }

@@ -20,15 +20,15 @@ HAND_STEP = 0.001
 RAMP = 0.8
 """Shortest time to full speed in [s]."""
 START = 0.011
-"""Part of the full speed that a ramp may begin with."""
+"""Share of the full speed that a ramp may begin with."""
 FREE = dataclasses.replace(robot_named("rby1"), collision_pairs=())
 """A robot whose links may touch."""
 CASES = 1000
-"""Beginnings, each of one part; a third each of engaging, of silence and of bad commands."""
+"""Engagements of one part each: a third after engaging, after silence, after bad commands."""
 
 
 class Hands:
-    """Where the hands are, as MuJoCo sees it."""
+    """Positions of the hands, computed by MuJoCo."""
 
     def __init__(self, rig: Rig) -> None:
         self._model = mujoco.MjModel.from_xml_path(str(rig.robot.mjcf))
@@ -46,7 +46,7 @@ def check_first_step(rig: Rig, hands: Hands) -> int:
     """Check the parts that began to follow in the last cycle; return their number."""
     begun = rig.outputs[-2].holding - rig.outputs[-1].holding - {"base"}
     before, after = rig.positions_of_last(2)
-    # What parts do that were under way already is not their first step.
+    # Parts that moved already do not take their first step now.
     first = before.copy()
     for name in begun:
         first[rig.parts[name].columns] = after[rig.parts[name].columns]
@@ -79,7 +79,7 @@ def test_a_thousand_engagements_never_jump() -> None:
 
 
 def interrupt(rig: Rig, kind: str) -> None:
-    """Make all parts hold, one way or the other."""
+    """Make all parts hold, in one of three ways."""
     if kind == "engage":
         rig.engaged = set()
     elif kind == "resume":
@@ -88,7 +88,7 @@ def interrupt(rig: Rig, kind: str) -> None:
         rig.target[:] = np.nan
 
 
-def test_full_speed_comes_no_sooner_than_the_ramp_allows() -> None:
+def test_full_speed_is_not_reached_before_the_ramp_ends() -> None:
     rig = Rig(FREE)
     rig.target = np.where(rig.start > 0.0, rig.manager.parts.lower, rig.manager.parts.upper)
     rig.run(1.5)
@@ -96,7 +96,7 @@ def test_full_speed_comes_no_sooner_than_the_ramp_allows() -> None:
     times = rig.config.period * np.arange(1, len(speeds) + 1)
     allowed = np.maximum(np.minimum(times / RAMP, 1.0), START)
     assert (speeds <= allowed[:, None] * rig.manager.parts.velocity * (1.0 + 1e-9)).all()
-    assert speeds.max() > 2.0  # It does get there.
+    assert speeds.max() > 2.0  # It does reach full speed.
 
 
 def test_a_part_that_resumes_first_comes_to_rest() -> None:
@@ -114,7 +114,7 @@ def test_a_part_that_resumes_first_comes_to_rest() -> None:
     assert not rig.outputs[-2].accelerations[columns].any()
 
 
-def test_a_command_far_from_the_robot_says_so_when_engaged() -> None:
+def test_engaging_far_from_the_robot_yields_a_cause() -> None:
     rig = Rig()
     rig.aim(head_0=1.0)
     assert "head" in subjects_of(rig.cycle(), Rule.ENGAGE_JUMP)

@@ -35,7 +35,7 @@ def test_pressed_at_full_speed_the_robot_stops_within_its_limits_and_holds() -> 
     speeds = np.abs(np.diff(rig.positions, axis=0)) * 100.0
     pressed = 105
     assert speeds[pressed - 1].max() > 2.5
-    # From the very cycle on no joint speeds up beyond what its jerk limit leaves open,
+    # From this cycle on no joint speeds up more than its jerk limit makes unavoidable,
     reach = rig.manager.parts.acceleration**2 / (2.0 * rig.manager.parts.jerk)
     assert (speeds[pressed:] <= speeds[pressed - 1] + reach).all()
     # the last one stands within 0.8 s, and it holds where it stands, not at zero.

@@ -21,7 +21,7 @@ def moving_rig() -> Rig:
     return rig
 
 
-def test_a_late_cycle_is_reported_and_followed_through() -> None:
+def test_a_late_cycle_is_reported_and_followed() -> None:
     rig = moving_rig()
     output = rig.cycle(LATE)
     (cause,) = causes_of(output, Rule.OVERRUN)
@@ -31,7 +31,7 @@ def test_a_late_cycle_is_reported_and_followed_through() -> None:
     assert causes_of(rig.cycle(), Rule.OVERRUN) == []
 
 
-def test_lateness_within_a_period_is_none() -> None:
+def test_lateness_within_a_period_is_no_overrun() -> None:
     rig = moving_rig()
     assert causes_of(rig.cycle(0.0195), Rule.OVERRUN) == []
 
@@ -61,7 +61,7 @@ def test_a_late_cycle_moves_no_further_than_one_on_time(elapsed: float) -> None:
     assert moved <= usual + 10.0 * 0.01**2
 
 
-def test_after_a_stall_the_robot_is_taken_up_from_rest() -> None:
+def test_after_a_stall_the_robot_starts_from_rest() -> None:
     rig = moving_rig()
     output = rig.cycle(2.0)
     assert causes_of(output, Rule.OVERRUN)[0].severity is Severity.HOLD

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every robot falls into parts, and every one of them can be kept safe."""
+"""Every robot is divided into parts, and each of them can be kept safe."""
 
 import numpy as np
 import pytest
@@ -41,17 +41,17 @@ def test_every_robot_follows_what_is_possible(name: str) -> None:
     manager = SafetyManager(robot)
     pose = robot.pose(robot.initial_pose)
     manager.reset(pose)
-    wish = np.array([pose[joint] for joint in manager.parts.joints])
+    target = np.array([pose[joint] for joint in manager.parts.joints])
     middle = np.clip(0.5 * (manager.parts.lower + manager.parts.upper), -3.0, 3.0)
-    wish += 0.05 * np.sign(middle - wish) * np.minimum(1.0, np.abs(middle - wish))
+    target += 0.05 * np.sign(middle - target) * np.minimum(1.0, np.abs(middle - target))
     for index in range(200):
         now = 0.01 * (index + 1)
         output = manager.update(
             {
-                part: PartCommand(wish[own.columns], now, own.joints)
+                part: PartCommand(target[own.columns], now, own.joints)
                 for part, own in manager.parts.items()
             },
             now=now,
             engaged=set(manager.parts),
         )
-    np.testing.assert_allclose(output.positions, wish, atol=1e-3)
+    np.testing.assert_allclose(output.positions, target, atol=1e-3)

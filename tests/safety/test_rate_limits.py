@@ -31,7 +31,7 @@ def judge(rig: Rig) -> list[object]:
 def test_fuzzed_commands_violate_nothing(seed: int) -> None:
     outcome = run_shard("rby1", seed, 4500)
     assert outcome.violations == []
-    # A robot that merely stands still would pass as well.
+    # A robot that stands still would pass as well.
     assert outcome.moved > 100.0
     assert {"non_finite", "time_order", "acceleration", "velocity"} <= set(outcome.causes)
     assert ("self_collision" in outcome.causes) == (seed % 2 == 0)
@@ -45,8 +45,8 @@ def test_fuzzed_commands_of_a_robot_with_hands_violate_nothing() -> None:
 def test_joints_that_swing_from_limit_to_limit_reach_their_speed_but_no_more() -> None:
     rig = Rig(free_robot())
     lower, upper = rig.manager.parts.lower, rig.manager.parts.upper
-    for turn in range(4):
-        rig.target = np.where(turn % 2, lower, upper) * 1.5
+    for swing in range(4):
+        rig.target = np.where(swing % 2, lower, upper) * 1.5
         rig.run(2.5)
     assert judge(rig) == []
     fastest = np.abs(np.diff(rig.positions, axis=0)).max(0) / rig.config.period
@@ -64,7 +64,7 @@ def test_a_command_beyond_a_limit_ends_at_the_limit_with_its_cause() -> None:
     assert cause.severity is Severity.LIMITED
 
 
-def test_a_joint_that_rushes_at_its_limit_is_slowed_and_says_so() -> None:
+def test_a_joint_that_approaches_its_limit_too_fast_is_slowed_with_its_cause() -> None:
     rig = Rig(free_robot())
     limit = rig.robot.limits("head_0").upper
     rig.run(1.0)
@@ -77,7 +77,7 @@ def test_a_joint_that_rushes_at_its_limit_is_slowed_and_says_so() -> None:
     assert judge(rig) == []
 
 
-def test_a_far_command_is_approached_at_full_speed_and_says_so() -> None:
+def test_a_far_command_is_approached_at_full_speed_with_its_cause() -> None:
     rig = Rig(free_robot())
     rig.run(1.0)
     rig.aim(right_arm_2=2.8)
@@ -93,7 +93,7 @@ def test_a_motion_within_the_limits_is_followed_without_lag(amplitude: float) ->
     rig.run(1.0)
     joint, errors = rig.column("left_arm_2"), []
     for index in range(400):
-        # A minimum-jerk motion forth and back, 1 s each way.
+        # A minimum-jerk motion forth and back, 1 s in each direction.
         share = min((index % 200) / 100.0, 2.0 - (index % 200) / 100.0)
         smooth = share**3 * (10.0 - 15.0 * share + 6.0 * share**2)
         rig.aim(left_arm_2=amplitude * smooth)
@@ -132,7 +132,7 @@ def test_the_start_is_the_measured_position_not_zero() -> None:
         np.testing.assert_array_equal(rig.cycle().positions, rig.start)
 
 
-def test_positions_cannot_be_changed_behind_its_back() -> None:
+def test_positions_are_read_only() -> None:
     rig = Rig()
     output = rig.cycle()
     with pytest.raises(ValueError, match="read-only"):

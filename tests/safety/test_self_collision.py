@@ -19,7 +19,7 @@ STOP = 0.01
 
 @dataclasses.dataclass(frozen=True)
 class Sweep:
-    """A way into the robot's own body, and the links that meet on it."""
+    """A motion into the robot's own body, and the links that meet in it."""
 
     robot: str
     moves: Mapping[str, float]
@@ -67,11 +67,11 @@ def swept(sweep: Sweep, seconds: float = 2.5) -> tuple[Rig, list[float]]:
 
 
 @pytest.mark.parametrize("name", SWEEPS)
-def test_links_stop_before_they_meet_and_say_which(name: str) -> None:
+def test_links_stop_before_they_meet_and_the_cause_names_them(name: str) -> None:
     sweep = SWEEPS[name]
     rig, distances = swept(sweep)
     assert min(distances) >= STOP
-    assert distances[-1] < STOP + 0.002  # They did come near.
+    assert distances[-1] < STOP + 0.002  # They did come close.
     steps = np.abs(np.diff(rig.positions[-20:], axis=0))
     assert steps.max() < 1e-6  # And stand.
     links = " / ".join
@@ -80,7 +80,7 @@ def test_links_stop_before_they_meet_and_say_which(name: str) -> None:
     assert cause.severity is Severity.HOLD
     assert cause.limit == STOP
     assert cause.value == pytest.approx(distances[-1], abs=1e-3)
-    # No limit of a joint is blamed for it.
+    # No limit of a joint is among the causes.
     assert not causes_of(rig.outputs[-1], Rule.JERK)
 
 
@@ -95,7 +95,7 @@ def test_stopping_keeps_the_limits_of_every_joint(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SWEEPS)
-def test_from_contact_the_way_back_is_open_at_once(name: str) -> None:
+def test_from_contact_the_robot_can_retreat_at_once(name: str) -> None:
     rig, distances = swept(SWEEPS[name])
     near = distances[-1]
     rig.target = rig.start.copy()
@@ -165,7 +165,7 @@ def test_a_robot_found_too_near_may_move_away_but_not_nearer() -> None:
     assert output.positions[rig.column("right_arm_2")] == pytest.approx(0.2, abs=1e-3)
 
 
-def test_a_target_inside_the_body_is_left_again_without_a_jump() -> None:
+def test_the_robot_leaves_a_target_inside_its_body_without_a_jump() -> None:
     rig = Rig()
     rig.run(1.0)
     rig.aim(right_arm_2=1.4, right_arm_1=0.0, right_arm_3=-2.5)

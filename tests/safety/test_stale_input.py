@@ -21,7 +21,7 @@ BLIND = 0.3
 
 
 def moving_rig(rate: float = 100.0) -> Rig:
-    """Return a rig with both arms and the head under way, and the base at full speed."""
+    """Return a rig with moving arms and head, and the base at full speed."""
     rig = Rig(config=SafetyConfig(rate=rate, stale_after=min(0.08, 0.1 - 1.0 / rate)))
     rig.velocity = (0.5, 0.0)
     rig.run(3.0)
@@ -41,7 +41,7 @@ def test_a_silent_part_begins_to_brake_within_the_promised_time(rate: float) -> 
     rig.silent = set(rig.parts)
     last_fresh = rig.now
     while rig.now < last_fresh + 1.0:
-        rig.target[joints] = np.nan  # Nobody may look at it.
+        rig.target[joints] = np.nan  # It must not be read.
         rig.cycle()
     began = next(
         now
@@ -51,7 +51,7 @@ def test_a_silent_part_begins_to_brake_within_the_promised_time(rate: float) -> 
     assert began - last_fresh <= REACTION + 1e-9
     speeds = np.abs(np.diff(rig.positions[:, joints], axis=0)) * rate
     after = [speed for now, speed in zip(rig.nows, speeds, strict=True) if now >= began]
-    assert after[0].max() > 0.1  # It was under way,
+    assert after[0].max() > 0.1  # It was moving,
     assert (np.diff(after, axis=0) <= 1e-9).all()  # slows down from then on
     assert after[-1].max() == 0.0  # and stands.
 
@@ -65,7 +65,7 @@ def test_one_silent_part_does_not_stop_the_others() -> None:
     assert output.positions[rig.column("right_arm_2")] == pytest.approx(-0.5, abs=1e-3)
 
 
-def test_the_cause_tells_the_age_and_since_when() -> None:
+def test_the_cause_gives_the_age_and_its_start() -> None:
     rig = moving_rig()
     rig.silent = {"head"}
     last_fresh = rig.now
@@ -84,7 +84,7 @@ def test_a_long_silence_is_a_dead_client() -> None:
     assert subjects_of(output, Rule.DEAD_CLIENT) == {"head", "base"}
 
 
-def test_an_old_command_is_not_made_young_by_sending_it_again() -> None:
+def test_a_command_that_is_sent_again_stays_old() -> None:
     rig = moving_rig()
     old = PartCommand(rig.target[rig.parts["head"].columns].copy(), rig.now)
     for _ in range(20):
@@ -92,7 +92,7 @@ def test_an_old_command_is_not_made_young_by_sending_it_again() -> None:
     assert "head" in rig.outputs[-1].holding
 
 
-def test_a_stamp_that_stands_still_is_noticed_although_positions_change() -> None:
+def test_a_repeated_stamp_becomes_stale_although_positions_change() -> None:
     rig = moving_rig()
     stamp, head = rig.now, rig.parts["head"].columns
     noted: list[Severity] = []
@@ -128,7 +128,7 @@ def test_a_silent_base_stands_within_the_promised_time(linear: float, angular: f
     assert all(speed == 0.0 for time, speed in speeds.items() if time >= stood)
 
 
-def test_a_base_nobody_commands_any_more_brakes_although_others_are_commanded() -> None:
+def test_a_base_without_commands_brakes_although_other_parts_have_commands() -> None:
     rig = Rig()
     rig.velocity = (0.5, 0.0)
     rig.run(3.0)
@@ -139,7 +139,7 @@ def test_a_base_nobody_commands_any_more_brakes_although_others_are_commanded() 
 
 
 @pytest.mark.parametrize("gap", [0.51, 10.0])
-def test_a_base_does_not_take_up_an_old_speed_after_a_pause(gap: float) -> None:
+def test_a_base_does_not_resume_an_old_speed_after_a_pause(gap: float) -> None:
     rig = moving_rig()
     assert rig.outputs[-1].base.linear_x > 0.4
     rig.now += gap
@@ -158,7 +158,7 @@ def test_a_base_whose_commands_were_taken_away_starts_from_rest() -> None:
 
 
 @pytest.mark.parametrize("clock", [float("nan"), float("inf"), -float("inf")])
-def test_a_client_that_dies_while_the_clock_is_broken_is_noticed_all_the_same(
+def test_a_client_that_dies_while_the_clock_is_broken_is_noticed(
     clock: float,
 ) -> None:
     rig = moving_rig()
@@ -179,7 +179,7 @@ def test_a_client_that_dies_while_the_clock_is_broken_is_noticed_all_the_same(
     np.testing.assert_array_equal(rig.positions[-1], rig.positions[-200])
 
 
-def test_a_command_that_is_changed_after_it_was_handed_over_is_taken_once() -> None:
+def test_a_command_that_is_changed_after_it_was_handed_over_is_read_once() -> None:
     rig = moving_rig()
     rig.silent = {"head"}
     command = PartCommand(rig.target[rig.parts["head"].columns].copy(), rig.now)

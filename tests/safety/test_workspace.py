@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An end effector does not leave its box, and finds back where it is outside."""
+"""An end effector does not leave its box, and returns if it starts outside."""
 
 import mujoco
 import numpy as np
@@ -12,7 +12,7 @@ from tests.safety.test_rate_limits import free_robot
 
 
 class Hand:
-    """The right hand in the frame of the root link, as MuJoCo sees it."""
+    """The right hand in the frame of the root link, computed by MuJoCo."""
 
     def __init__(self, rig: Rig) -> None:
         self._model = mujoco.MjModel.from_xml_path(str(rig.robot.mjcf))
@@ -32,7 +32,7 @@ def boxed(upper_z: float) -> Rig:
     return Rig(free_robot(), SafetyConfig(workspace={"right_arm": box}))
 
 
-def test_the_hand_stops_at_the_wall_and_says_so() -> None:
+def test_the_hand_stops_at_the_wall_with_its_cause() -> None:
     height = Hand(boxed(2.0)).at(boxed(2.0).start)[2]
     rig = boxed(height + 0.1)
     hand = Hand(rig)
@@ -48,7 +48,7 @@ def test_the_hand_stops_at_the_wall_and_says_so() -> None:
     assert rig.run(2.0).positions[rig.column("right_arm_0")] == pytest.approx(0.0, abs=1e-3)
 
 
-def test_the_torso_cannot_carry_the_hand_out_either() -> None:
+def test_the_torso_does_not_carry_the_hand_out() -> None:
     height = Hand(boxed(2.0)).at(boxed(2.0).start)[2]
     rig = boxed(height + 0.05)
     hand = Hand(rig)

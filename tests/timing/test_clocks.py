@@ -8,7 +8,7 @@ from teleop_system.timing.clocks import PreciseClock, VirtualClock
 
 
 class LateSystem:
-    """A system whose clock moves with every look, and whose sleep ends `delay` [s] too late."""
+    """A system whose clock advances with every reading, and whose sleep ends `delay` [s] late."""
 
     def __init__(self, delay: float) -> None:
         self.time = 100.0

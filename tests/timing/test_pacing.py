@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated time keeps up with the wall's, and says when it does not."""
+"""Simulated time keeps up with real time, and reports when it does not."""
 
 import pytest
 

@@ -17,7 +17,7 @@ PERIOD = 0.01
 
 
 class LateClock(VirtualClock):
-    """A clock that wakes late by what it is told, once per tick."""
+    """A clock that wakes late by given times, once per tick."""
 
     def __init__(self, *delays: float) -> None:
         super().__init__()

@@ -10,7 +10,7 @@ from teleop_system.timing.stage_timer import StageTimer, TimingHistory, TimingSu
 
 
 class Nanoseconds:
-    """A clock in [ns] that stands still until told."""
+    """A clock in [ns] that is set by hand."""
 
     def __init__(self) -> None:
         self.value = 0

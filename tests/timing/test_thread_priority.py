@@ -30,12 +30,12 @@ def test_policy_and_niceness_stay_as_they_were() -> None:
     assert (os.sched_getscheduler(0), os.nice(0)) == before
 
 
-def test_real_time_priority_is_asked_for_and_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
-    monkeypatch.setattr(os, "sched_setscheduler", lambda pid, policy, param: asked.append(policy))
+def test_real_time_priority_is_requested_and_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    policies: list[int] = []
+    monkeypatch.setattr(os, "sched_setscheduler", lambda _, policy, __: policies.append(policy))
     with prompt_thread(realtime=True):
-        assert asked == [os.SCHED_FIFO | os.SCHED_RESET_ON_FORK]
-    assert asked[1:] == [os.SCHED_OTHER]
+        assert policies == [os.SCHED_FIFO | os.SCHED_RESET_ON_FORK]
+    assert policies[1:] == [os.SCHED_OTHER]
 
 
 def test_without_the_right_to_real_time_it_says_so_once_and_goes_on(

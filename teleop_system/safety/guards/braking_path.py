@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 SHORTEST = 1.0 / 32.0
-"""Part of a braking path that is not divided any further, however long it is."""
+"""Share of a braking path that is not divided any further, however long it is."""
 SHARPEST = 0.08
 """Radius [m] of the sharpest bend with which shapes of a robot of this size pass each other: two
 capsules of half of it, or a capsule of all of it and the edge of a box."""

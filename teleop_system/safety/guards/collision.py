@@ -2,10 +2,10 @@
 """Keeps links of the robot apart, whatever is commanded.
 
 A step is allowed only if the robot, should every joint brake right after it, keeps its distances
-until it is at rest. So braking is always safe: that was checked a cycle earlier. What decides is
-the distance at the resting position. Below `slow` it may shrink only at a rate that falls to zero
-at `stop`; a step that would shrink it faster is blended with braking, in the parts that approach
-and in no others. Moving away is never limited.
+until it is at rest. So braking is always safe: that was checked a cycle earlier. The distance at
+the rest position decides. Below `slow` it may shrink only at a rate that falls to zero at `stop`;
+a step that would shrink it faster is blended with braking, in the parts that approach and in no
+others. Moving away is never limited.
 """
 
 import numpy as np
@@ -30,7 +30,7 @@ HOLDING = 1e-3
 
 
 class CollisionGuard:
-    """Allows steps of motion, slows them down or turns them into braking.
+    """Allows steps of motion, slows them down, or replaces them by braking.
 
     Args:
         distances: Measures the distances of pairs of links.

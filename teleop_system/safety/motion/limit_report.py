@@ -16,7 +16,7 @@ from teleop_system.safety.motion.step import Step
 from teleop_system.safety.parts import RobotParts
 
 EXCESS = 1e-6
-"""Distance outside a position limit in [rad] that is worth a cause."""
+"""Distance outside a position limit in [rad] that yields a cause."""
 AT_LIMIT = 0.99
 """Share of a limit from which on it counts as reached."""
 

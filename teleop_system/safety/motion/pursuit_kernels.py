@@ -76,7 +76,7 @@ def brake_onset(
     Args:
         velocity: Of the joint, positive in the direction in which the jerk acts [rad/s].
         acceleration: Likewise [rad/s^2].
-        distance: From here to the place of rest, likewise [rad].
+        distance: From here to the rest position, likewise [rad].
         max_acceleration: Of the joint.
         max_jerk: Of the joint; it acts for the whole step if the joint need not brake.
         step: Duration of the step in [s].
@@ -90,7 +90,7 @@ def brake_onset(
     x = acceleration + 0.5 * max_jerk * step
     if kept < 0.0 and (x < 0.0 or x * x < -kept):
         if end < 0.0 or end * end < -kept:
-            return BrakeOnset(step, 0.0)  # It still moves the other way.
+            return BrakeOnset(step, 0.0)  # It still moves in the other direction.
         x = end
     total = 0.0
     # Over long distances rounding limits how exactly the rest position is known.
