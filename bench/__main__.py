@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs all measurements, or those named: `python -m bench ik jitter`."""
+"""Runs all measurements, or selected ones: `python -m bench ik jitter`."""
 
 import os
 
-# Small matrices are slower on several threads; it must be said before NumPy loads.
+# Small matrices are slower with several threads; must be set before NumPy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -24,13 +24,15 @@ NAMES = sorted(path.stem.removeprefix("bench_") for path in Path(__file__).paren
 
 
 def main() -> int:
-    """Measure, show a table each, and return 1 where a budget is missed."""
+    """Run measurements, show tables, and return 1 if a budget is missed."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("names", nargs="*", help=f"which of: {', '.join(NAMES)} (all)")
+    parser.add_argument(
+        "names", nargs="*", help=f"measurements: {', '.join(NAMES)} (default: all)"
+    )
     names = parser.parse_args().names or NAMES
     for name in names:
         if name not in NAMES:
-            parser.error(f"no measurement named {name!r}; there are: {', '.join(NAMES)}")
+            parser.error(f"no measurement {name!r}; valid names: {', '.join(NAMES)}")
     console = Console()
     missed = [name for name in names if not _measure(name, console)]
     if missed:
@@ -50,7 +52,7 @@ def _measure(name: str, console: Console) -> bool:
 
 
 def _table(name: str, rows: list[Row], seconds: float) -> Table:
-    """Return the rows side by side, so that a table of many figures fits a terminal."""
+    """Return the table, transposed so that many figures fit a terminal."""
     heads = list(dict.fromkeys(head for row in rows for head in row))
     table = Table(title=f"{name} ({seconds:.0f} s)", box=box.SIMPLE_HEAD, title_justify="left")
     table.add_column(escape(heads[0]))

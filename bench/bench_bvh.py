@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A BVH file to tracker poses of all frames, against stepping bvhio's hierarchy frame by frame.
+"""Time from a BVH file to tracker poses of all frames, against bvhio frame by frame.
 
-Both start from the file and end with places and orientations of the six joints that trackers are
-worn on, in every frame. Ours maps them to trackers on top, which bvhio has no part for. Times are
-those of the processor, in turns, so that whatever else the machine does meets both alike.
-`TELEOP_BVH_DIR` names a folder with other recordings; without it, our own are read.
+Both read the file and compute positions and orientations of the six tracked joints in every frame.
+Ours also maps them to trackers, which bvhio cannot. Processor times are compared; both alternate,
+so that disturbances of the machine affect both. `TELEOP_BVH_DIR` is a folder with other
+recordings; without it, the motions of the package are read.
 """
 
 import os
@@ -63,13 +63,13 @@ def _theirs(path: Path, mapping: JointMapping) -> object:
     joints = {joint.Name.rpartition(":")[2]: joint for joint, _, _ in root.layout()}
     worn = [joints[mapping.roles[role]] for role in TrackerRole]
     first, last = root.getKeyframeRange()
-    places = np.empty((last - first + 1, len(worn), 7))
+    poses = np.empty((last - first + 1, len(worn), 7))
     for frame in range(first, last + 1):
         root.loadPose(frame)
         for column, joint in enumerate(worn):
-            places[frame - first, column, :3] = joint.PositionWorld
-            places[frame - first, column, 3:] = joint.RotationWorld
-    return places
+            poses[frame - first, column, :3] = joint.PositionWorld
+            poses[frame - first, column, 3:] = joint.RotationWorld
+    return poses
 
 
 def _time(work: Callable[[], object]) -> float:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The RGB-D codec against JPEG with LZ4 on float32 depth: time there and back, and size.
+"""Time and size of the RGB-D codec, against JPEG plus LZ4 on float32 depth.
 
-Both take turns on the same frames, clean and noisy. Time is that of the processor, so that a
-machine with other things to do gives nearly the same answer as an idle one; the fastest turn of
-each counts, for the rest belongs to the machine.
+Both alternate on the same frames, clean and noisy. Processor time is compared, which other
+programs hardly affect; the fastest of all repetitions counts.
 """
 
 import time
@@ -17,16 +16,16 @@ from bench.views import noisy, rendered_frame
 from teleop_system.interfaces import RGBDFrame
 from teleop_system.modules.camera.rgbd_streaming import CodecConfig, RGBDCodec
 
-TURNS = 60
+REPETITIONS = 60
 LONGEST, LARGEST, LEAST_GAIN = 2.5e-3, 70_000, 2.0
 
 
-def rows(turns: int = TURNS) -> list[dict[str, object]]:
+def rows(repetitions: int = REPETITIONS) -> list[dict[str, object]]:
     """Measure both on both frames; return time, size and the verdict."""
     clean = rendered_frame()
     table: list[dict[str, object]] = []
     for name, frame in (("rendered", clean), ("noisy", noisy(clean))):
-        ours, theirs = _compare(frame, turns)
+        ours, theirs = _compare(frame, repetitions)
         gain, ratio = theirs["size"] / ours["size"], ours["time"] / theirs["time"]
         is_met = gain >= LEAST_GAIN and ratio <= 1.0
         if name == "rendered":
@@ -53,7 +52,7 @@ def rows(turns: int = TURNS) -> list[dict[str, object]]:
     return table
 
 
-def _compare(frame: RGBDFrame, turns: int) -> tuple[dict[str, float], dict[str, float]]:
+def _compare(frame: RGBDFrame, repetitions: int) -> tuple[dict[str, float], dict[str, float]]:
     codec, quality = RGBDCodec(), CodecConfig().quality
     packed = codec.encode(frame)
     rgb, depth = codec.decode(packed)
@@ -69,8 +68,8 @@ def _compare(frame: RGBDFrame, turns: int) -> tuple[dict[str, float], dict[str, 
 
     peer = encode_peer()
     works = (lambda: codec.encode(frame), lambda: codec.decode(packed), encode_peer, decode_peer)
-    # Taken in turns, so that whatever else the machine does meets all of them alike.
-    times = np.array([[_timed(work) for work in works] for _ in range(turns)])
+    # They alternate, so that disturbances of the machine affect all.
+    times = np.array([[_timed(work) for work in works] for _ in range(repetitions)])
     encode, decode, their_encode, their_decode = np.min(times, axis=0)
     measured = (frame.depth > 0.0) & (frame.depth < 65.5)
     error = np.mean((rgb.astype(np.float64) - frame.rgb) ** 2)

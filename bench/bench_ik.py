@@ -9,7 +9,7 @@ cost of a tick is its time in the fastest round; slower rounds were disturbed by
 
 import os
 
-# Small matrices are slower on several threads; it must be said before NumPy loads.
+# Small matrices are slower with several threads; must be set before NumPy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 

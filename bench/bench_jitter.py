@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loop jitter at 100 Hz: our `Scheduler` against `loop-rate-limiters`, by turns in one run.
+"""Loop jitter at 100 Hz: our `Scheduler` against `loop-rate-limiters`.
 
-Jitter is how far a period is from nominal. The loops take short turns, each in front by turns, so
-that whatever else the machine does meets all alike. Like is compared with like: the budget is for
-ordinary priority, where the peer runs as it is shipped; real time is shown for those who have the
-right to it. On a busy or virtual machine the tail belongs to the machine: `interval` tells how
-well a run could tell the two apart (90 % of the ratios that other rounds might have given).
+Jitter is the deviation of a period from 10 ms. The loops alternate in short blocks, in changing
+order, so that disturbances of the machine affect all. The budget is for ordinary priority, the
+peer's default; real-time priority is shown where it is permitted. On a busy or virtual machine the
+tail comes from the machine: `interval` is the 90 % confidence interval of the ratio.
 """
 
 import contextlib
@@ -23,30 +22,30 @@ from teleop_system.timing.scheduler import SPIN_SHARE, Scheduler
 from teleop_system.timing.thread_priority import prompt_thread
 
 RATE = 100.0
-TURN_SECONDS = 1.5
+BLOCK_SECONDS = 1.5
 ROUNDS = 10
 OURS, PEER = "Scheduler", "loop-rate-limiters"
 
 Pace = Callable[[NDArray[np.float64]], None]
-"""Fills an array with the times of its ticks in [s]."""
+"""Runs a loop and fills an array with the times of its ticks in [s]."""
 Loop = tuple[str, bool]
-"""Whose loop it is, and whether it runs at real-time priority."""
+"""Name of the loop, and whether it runs at real-time priority."""
 
 
 def rows(rounds: int = ROUNDS) -> list[dict[str, object]]:
-    """Measure the loops; return ours and the peer's at each priority, and the verdict."""
+    """Measure the loops; return a row per loop and priority, with the verdict."""
     paces = {
         (name, realtime): make(realtime)
         for realtime in (False, True)
         for name, make in ((OURS, _scheduler), (PEER, _limiter))
     }
     loops = list(paces)
-    jitter = {loop: np.empty((rounds, int(TURN_SECONDS * RATE) - 1)) for loop in loops}
+    jitter = {loop: np.empty((rounds, int(BLOCK_SECONDS * RATE) - 1)) for loop in loops}
     cpu = dict.fromkeys(loops, 0.0)
     for number in range(rounds):
         first = number % len(loops)
         for loop in loops[first:] + loops[:first]:
-            jitter[loop][number], used = _take_turn(paces[loop])
+            jitter[loop][number], used = _run_block(paces[loop])
             cpu[loop] += used / rounds
     return [_row(loop, jitter, cpu[loop]) for loop in loops]
 
@@ -85,7 +84,7 @@ def _scheduler(realtime: bool) -> Pace:
 
 def _limiter(realtime: bool) -> Pace:
     def pace(times: NDArray[np.float64]) -> None:
-        # At ordinary priority nothing of ours may help the peer, or stand in its way.
+        # At ordinary priority the peer runs unchanged.
         with prompt_thread(realtime=True) if realtime else contextlib.nullcontext():
             limiter = RateLimiter(RATE, warn=False)
             for k in range(len(times)):
@@ -95,9 +94,9 @@ def _limiter(realtime: bool) -> Pace:
     return pace
 
 
-def _take_turn(pace: Pace) -> tuple[NDArray[np.float64], float]:
+def _run_block(pace: Pace) -> tuple[NDArray[np.float64], float]:
     """Return the jitter of each period [s] and the share of a processor it took."""
-    times = np.empty(int(TURN_SECONDS * RATE))
+    times = np.empty(int(BLOCK_SECONDS * RATE))
     cpu, wall = time.thread_time(), time.perf_counter()
     pace(times)
     used = (time.thread_time() - cpu) / (time.perf_counter() - wall)
@@ -105,7 +104,7 @@ def _take_turn(pace: Pace) -> tuple[NDArray[np.float64], float]:
 
 
 def main() -> int:
-    """Print the table; fail where the budget is missed."""
+    """Print the table; return 1 if the budget is missed."""
     table = rows()
     heads = list(table[0])
     print("  ".join(f"{head:>18}" for head in heads))

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The standalone whole-body loop against bare `mj_step`: what all of teleoperation costs on top.
+"""Time of the standalone whole-body loop, against bare `mj_step`.
 
-The loop has all four controllers, the safety manager and MuJoCo at 500 Hz, without cameras. It is
-fed with the recorded samples of a simulated operator, as the operator is no part of the robot.
-Both take short turns in one run, so that whatever else the machine does meets them alike; the
-peer steps the same model, in the same states, with the commands of the same ticks. Every round is
-the same to the last bit, so that the fastest round of a tick is what the tick costs, and the rest
-belongs to the machine.
+The loop has all four controllers, the safety manager and MuJoCo at 500 Hz, without cameras. Its
+inputs are recorded samples of a simulated operator, because the operator is not part of the robot.
+Both alternate in short blocks, so that disturbances of the machine affect both. The peer steps the
+same model in the same states with the commands of the same ticks. All rounds are identical, so the
+cost of a tick is its time in the fastest round.
 
-The peer holds a command until the next, as a bare loop does. Our simulator leads the controls
-there step by step, which MuJoCo's solver finds easier; what bare steps cost with the very controls
-that ours had is a row of its own.
+The peer holds a command until the next tick, as a bare loop does. Our simulator interpolates the
+controls step by step, which is easier for MuJoCo's solver; a separate row shows bare steps with
+the interpolated controls.
 """
 
 import sys
@@ -35,12 +34,12 @@ Array = NDArray[np.float64]
 
 DURATION = 10.0
 ROUNDS = 5
-TURN_TICKS = 50
+BLOCK_TICKS = 50
 LEAST_SPEED, LARGEST_RATIO = 8.0, 2.0
 
 
 class ReadySamples(ISignalSource):
-    """The samples of a recording, made before anything is timed."""
+    """The samples of a recording, created before the measurement."""
 
     def __init__(self, recording: InputRecording) -> None:
         self._samples = [recording[tick].samples for tick in range(len(recording))]
@@ -66,7 +65,7 @@ class ReadySamples(ISignalSource):
 
 
 def rows(duration: float = DURATION, rounds: int = ROUNDS) -> list[dict[str, object]]:
-    """Measure loop and peers; return what each costs a tick, and the verdict."""
+    """Measure loop and peers; return a row each with the time per tick, and the verdict."""
     quiet = ["simulation.render=false", "session.self_test=false"]
     recording = _record(load_settings([*quiet, "session.record=true"]), duration)
     settings = load_settings([*quiet, "session.record=false"])
@@ -79,7 +78,7 @@ def rows(duration: float = DURATION, rounds: int = ROUNDS) -> list[dict[str, obj
 
 
 def _round(settings: TeleopSettings, recording: InputRecording) -> tuple[Array, dict[str, Array]]:
-    """Return what each tick of the loop and its peers, and each stage of the loop, took in [s]."""
+    """Return the times in [s] of all ticks of loop and peers, and of the stages of the loop."""
     simulator = make_simulator(settings)
     session = build_session(settings, simulator=simulator, source=ReadySamples(recording))
     session.start()
@@ -104,16 +103,16 @@ def _record(settings: TeleopSettings, duration: float) -> InputRecording:
 
 
 def _compare(session: TeleopSession, simulator: ISimulator, ticks: int) -> Array:
-    """Return the times in [s] of loop, peer and peer with led controls, shape (3, ticks)."""
+    """Return times in [s] of loop, peer, and peer with interpolation, shape (3, ticks)."""
     assert isinstance(simulator, MuJoCoSimulator)
     model, data = simulator.model, simulator.data
     peer = mujoco.MjData(model)
     steps = round(1.0 / session.rate / model.opt.timestep)
-    loop, held, led = [], [], []
+    loop, held, interpolated = [], [], []
     before = data.ctrl.copy()
-    for first in range(0, ticks - TURN_TICKS + 1, TURN_TICKS):
+    for first in range(0, ticks - BLOCK_TICKS + 1, BLOCK_TICKS):
         states = []
-        for tick in range(first, first + TURN_TICKS):
+        for tick in range(first, first + BLOCK_TICKS):
             state = data.qpos.copy(), data.qvel.copy()
             begun = time.perf_counter()
             session.step(tick / session.rate)
@@ -127,27 +126,27 @@ def _compare(session: TeleopSession, simulator: ISimulator, ticks: int) -> Array
             held.append(time.perf_counter() - begun)
         for qpos, qvel, start, control in states:
             peer.qpos[:], peer.qvel[:] = qpos, qvel
-            way = np.linspace(start, control, steps + 1)[1:]
+            path = np.linspace(start, control, steps + 1)[1:]
             begun = time.perf_counter()
-            for controls in way:
+            for controls in path:
                 peer.ctrl[:] = controls
                 mujoco.mj_step(model, peer)
-            led.append(time.perf_counter() - begun)
-    return np.array([loop, held, led])
+            interpolated.append(time.perf_counter() - begun)
+    return np.array([loop, held, interpolated])
 
 
 def _table(times: Array, stages: dict[str, Array], rate: float) -> list[dict[str, object]]:
-    loop, held, led = (float(np.median(each)) for each in times)
+    loop, held, interpolated = (float(np.median(each)) for each in times)
     speed, ratio = 1.0 / rate / loop, loop / held
     columns = {
-        f"{name} [us]": round(1e6 * float(np.nanmedian(took)))
-        for name, took in stages.items()
+        f"{name} [us]": round(1e6 * float(np.nanmedian(seconds)))
+        for name, seconds in stages.items()
         if name not in (StageTimer.TOTAL, "record")
     }
     tails = [round(1e6 * float(np.percentile(each, 99.0))) for each in times]
     return [
         {
-            "work of a tick": "whole loop",
+            "time of a tick": "whole loop",
             "median [us]": round(1e6 * loop),
             "p99 [us]": tails[0],
             **columns,
@@ -158,21 +157,21 @@ def _table(times: Array, stages: dict[str, Array], rate: float) -> list[dict[str
             "ok": speed >= LEAST_SPEED and ratio <= LARGEST_RATIO,
         },
         {
-            "work of a tick": "bare mj_step",
+            "time of a tick": "bare mj_step",
             "median [us]": round(1e6 * held),
             "p99 [us]": tails[1],
         },
         {
-            "work of a tick": "bare, controls led",
-            "median [us]": round(1e6 * led),
+            "time of a tick": "bare, interpolated",
+            "median [us]": round(1e6 * interpolated),
             "p99 [us]": tails[2],
-            "ratio": round(loop / led, 2),
+            "ratio": round(loop / interpolated, 2),
         },
     ]
 
 
 def main() -> int:
-    """Print the table; fail where the budget is missed."""
+    """Print the table; return 1 if a budget is missed."""
     table = rows()
     for head in table[0]:
         print(f"{head:>18}  " + "  ".join(f"{row.get(head, '')!s:>12}" for row in table))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Points of a 640 x 480 frame against Open3D's own unprojection of the same frame.
+"""Time to unproject a 640 x 480 frame, against Open3D's own unprojection of the same frame.
 
-Of Open3D only the unprojection counts, not making its images; of its two kinds of point cloud the
-faster. Both give coloured points in the world. They take turns; time is that of all threads of the
-process.
+For Open3D only the unprojection counts, not the creation of its images, and the faster of its two
+point cloud classes. Both return coloured points in the world frame. They alternate; the processor
+time of all threads counts.
 """
 
 import time
@@ -18,11 +18,11 @@ from teleop_system.modules.camera.pointcloud_generator import (
     PointCloudGenerator,
 )
 
-TURNS = 40
+REPETITIONS = 40
 FAR = 65.0
 
 
-def rows(turns: int = TURNS) -> list[dict[str, object]]:
+def rows(repetitions: int = REPETITIONS) -> list[dict[str, object]]:
     """Measure both; return the times and the verdict."""
     frame = rendered_frame()
     generator = PointCloudGenerator(PointCloudConfig(near=0.01, far=FAR))
@@ -53,7 +53,7 @@ def rows(turns: int = TURNS) -> list[dict[str, object]]:
     works: tuple[Callable[[], object], ...] = (lambda: generator.generate(frame), legacy, tensor)
     for work in works:
         work()
-    times = np.array([[_timed(work) for work in works] for _ in range(turns)])
+    times = np.array([[_timed(work) for work in works] for _ in range(repetitions)])
     ours, *theirs = np.median(times, axis=0)
     count = len(generator.generate(frame).points)
     ratio = ours / min(theirs)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What keeping every tick costs the loop: one replay in real time, recorded by turns.
+"""Cost of recording every tick: one replay in real time, with recording on and off.
 
-All controllers, the safety manager and MuJoCo at 100 Hz on the wall's clock. Every half second the
-recording is switched on or off, so that whatever else the machine does falls on both alike. The
-period of a tick is the time since the one before.
+All controllers, the safety manager and MuJoCo run at 100 Hz in wall time. Recording is switched on
+or off every half second, so that disturbances of the machine affect both. The period of a tick is
+the time since the previous tick.
 """
 
 import time
@@ -20,8 +20,8 @@ from teleop_system.session.status import StatusReporter
 from teleop_system.tools.replay.replay import replay_settings
 
 SECONDS = 150.0
-TURN = 50
-"""Ticks of a turn."""
+BLOCK = 50
+"""Ticks of a block."""
 BUDGET = 1.05
 
 Array = NDArray[np.float64]
@@ -30,10 +30,10 @@ Array = NDArray[np.float64]
 def rows(seconds: float = SECONDS) -> list[dict[str, object]]:
     """Measure the loop with and without a recording; return both, and the verdict."""
     times = _run(seconds)
-    # Tick k was recorded where k // TURN is even; its period is that from tick k - 1 on.
-    periods = np.diff(times)[2 * TURN - 1 :]
-    turns = len(periods) // (2 * TURN)
-    blocks = periods[: 2 * TURN * turns].reshape(turns, 2, TURN)
+    # Tick k was recorded where k // BLOCK is even; its period starts at tick k - 1.
+    periods = np.diff(times)[2 * BLOCK - 1 :]
+    pairs = len(periods) // (2 * BLOCK)
+    blocks = periods[: 2 * BLOCK * pairs].reshape(pairs, 2, BLOCK)
     recorded, plain = blocks[:, 0], blocks[:, 1]
     ratio = float(np.percentile(recorded, 99.0) / np.percentile(plain, 99.0))
     low, high = ratio_interval(recorded, plain)
@@ -63,7 +63,7 @@ def _run(seconds: float) -> Array:
 
     def tick(now: float) -> None:
         times.append(time.perf_counter())
-        session.recorder = None if (len(times) // TURN) % 2 else recorder
+        session.recorder = None if (len(times) // BLOCK) % 2 else recorder
 
     runner = SessionRunner(
         session,

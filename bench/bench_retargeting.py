@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hand retargeting, both DG-5F hands: ours against dex-retargeting on the same tips, by turns.
+"""Time and error of hand retargeting, against dex-retargeting on the same fingertips.
 
-A simulated person goes through gestures at 100 Hz; each retargeter gets the same finger tips and
-is asked for the joints of both hands. Like is compared with like: the peer's "vector" optimiser,
-which only follows the tips, with ours reduced to that; its "dexpilot", which also closes pinches,
-with ours reduced to that; and ours as shipped, which keeps the fingers apart besides, and whose
-errors are judged where the peer's happen to be as far apart. The peer runs without its low-pass
-filter, which would cost it time and lag. Errors are distances of the tip frames from their
-targets; samples in which the operator's thumb and a finger meet are left out of them, since there
-both bend the tips together on purpose. The overlap is the share of samples in which two fingers
-are more than 3 mm inside each other.
-
-The peer is no dependency of ours. To have it: pip install dex-retargeting torch six
+A simulated person makes gestures at 100 Hz; each retargeter computes the joints of both DG-5F
+hands from the same fingertips. Comparisons: the peer's "vector" optimiser, which only follows the
+tips, with ours reduced to that; its "dexpilot", which also closes pinches, with ours reduced to
+that; and ours as shipped, which also keeps fingers apart, with its errors judged where the peer's
+fingers are as far apart. The peer runs without its low-pass filter, which would add time and lag.
+Errors are distances of the tip frames from their targets; samples in which the thumb touches a
+finger are excluded, because both retargeters bend the tips together there. The overlap is the
+share of samples in which two fingers overlap by more than 3 mm.
 """
 
 import dataclasses
@@ -56,8 +53,8 @@ OVERLAP = -0.003
 
 
 def rows(samples: int = SAMPLES) -> list[dict[str, object]]:
-    """Measure all retargeters; return one row each, ours with a verdict where there is a peer."""
-    # Always on the move: both are quick where nothing changes.
+    """Measure all retargeters; return one row each, ours with a verdict if there is a peer."""
+    # The hands always move: both retargeters are faster when nothing changes.
     person = {side: SimulatedHand(side, seed=3, frequency=1.25) for side in SIDES}
     states = [
         {side: hand.state_at(k / RATE) for side, hand in person.items()} for k in range(samples)
@@ -88,7 +85,7 @@ def _row(
 ) -> dict[str, object]:
     times: dict[str, list[float]] = {run: [] for run in runs}
     joints: dict[str, list[Sample]] = {run: [] for run in runs}
-    # By turns and in chunks, so that whatever else the machine does meets both alike.
+    # They alternate in blocks, so that disturbances of the machine affect both.
     for start in range(0, len(tips), CHUNK):
         for run, retarget in runs.items():
             for sample in tips[start : start + CHUNK]:
@@ -117,7 +114,7 @@ def _row(
 
 
 def _errors(joints: list[Sample], tips: list[Sample]) -> Array:
-    """Return the mean tip error of each sample and hand in [m]; NaN where it does not count."""
+    """Return the mean tip error of each sample and hand in [m]; NaN for excluded samples."""
     errors = np.full((len(tips), len(SIDES)), np.nan)
     for number in range(WARM_UP, len(tips)):
         for column, side in enumerate(SIDES):
@@ -139,14 +136,14 @@ def _gaps(joints: list[Sample]) -> Array:
 
 
 def _targets(tips: Array) -> Array:
-    """Return where human tips in the wrist frame put the robot's, in its hand frame, in [m]."""
+    """Return the robot's tip targets [m] in its hand frame, from human tips in the wrist frame."""
     x, y, z = tips.T
     origin, scale = np.array(SHIPPED.origin), SHIPPED.hand_scale
     return origin + scale * np.stack([-z, y, x], axis=1)
 
 
 def _peer(kind: str) -> Retarget | None:
-    """Return the peer's optimiser of that kind on our two hands, or None where it is missing."""
+    """Return the peer's optimiser for both hands, or None if it is not installed."""
     try:
         import torch
         from dex_retargeting.retargeting_config import RetargetingConfig
@@ -188,7 +185,7 @@ def _peer(kind: str) -> Retarget | None:
 
 
 def main() -> int:
-    """Print the table; fail where the budget is missed."""
+    """Print the table; return 1 if the budget is missed."""
     table = rows()
     for row in table:
         print("  ".join(f"{name}: {value}" for name, value in row.items()))

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From the last tracker of a set to the joint command, against a bare relay of two hops.
+"""Latency from the last tracker of a set to the joint command, against a bare two-hop relay.
 
-Everything is in a process of its own, over real DDS. A probe sends a set of trackers and takes the
-time until the command for an arm has come back from the arm node; then it sends a message that a
-bare rclpy node sends back, which is as many hops; then it runs the arm controller once, on the
-same samples. The three take turns, so that whatever else the machine does meets them alike, and
-the budget is for their medians.
+All nodes are separate processes on DDS. A probe publishes a set of trackers and measures the time
+until the arm command of the arm node arrives; then it sends a message that a bare rclpy node
+returns, which is as many hops; then it runs the arm controller once on the same samples. The three
+alternate, so that disturbances of the machine affect all; the budget is for their medians.
 """
 
 import os
@@ -45,7 +44,7 @@ PERIOD = 0.01
 PATIENCE = 60.0
 LARGEST_RATIO = 1.5
 STAMP_ERROR = 1e-6
-"""What the way through a message may change a time stamp by in [s]."""
+"""Largest change of a time stamp by a message in [s]."""
 ROOT = Path(__file__).parents[1]
 
 RELAY = """
@@ -53,12 +52,12 @@ import sys, rclpy
 from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 from teleop_system.utils.ros2_helpers import QoSPreset, get_qos_profile
-taken, given = sys.argv[1:3]
+source, target = sys.argv[1:3]
 with rclpy.init():
     node = Node("relay")
     profile = get_qos_profile(QoSPreset.COMMAND)
-    publisher = node.create_publisher(PoseStamped, given, profile)
-    node.create_subscription(PoseStamped, taken, publisher.publish, profile)
+    publisher = node.create_publisher(PoseStamped, target, profile)
+    node.create_subscription(PoseStamped, source, publisher.publish, profile)
     try:
         rclpy.spin(node)
     except KeyboardInterrupt:
@@ -69,7 +68,7 @@ FORTH, BACK = "/bench/forth", "/bench/back"
 
 def rows(sets: int = SETS) -> list[dict[str, object]]:
     """Return latency of the arm node, of its peer, and of the controller, in [ms]."""
-    # A domain of its own, so that nobody else's robot answers.
+    # A separate domain, so that no other robot answers.
     os.environ.setdefault("ROS_DOMAIN_ID", "41")
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     with ExitStack() as stack:
@@ -78,11 +77,11 @@ def rows(sets: int = SETS) -> list[dict[str, object]]:
         stack.enter_context(_process("-c", RELAY, FORTH, BACK))
         probe = Probe()
         stack.callback(probe.close)
-        probe.meet()
+        probe.connect()
         controller = Controller()
         node, relay, tick = (np.empty(sets) for _ in range(3))
         for number in range(-WARM_UP, sets):
-            # Negative numbers write what later ones overwrite.
+            # Negative numbers warm up; later ones overwrite their results.
             node[number] = probe.command_latency()
             relay[number] = probe.relay_latency()
             tick[number] = controller.tick()
@@ -103,7 +102,7 @@ def rows(sets: int = SETS) -> list[dict[str, object]]:
 
 
 class Probe:
-    """The operator and the robot around the arm node, and both ends of the relay."""
+    """Operator and robot of the arm node, and both ends of the relay."""
 
     def __init__(self) -> None:
 
@@ -138,8 +137,8 @@ class Probe:
         self._thread = threading.Thread(target=self._spin, daemon=True)
         self._thread.start()
 
-    def meet(self) -> None:
-        """Bring the arm node up, and wait until everybody hears everybody."""
+    def connect(self) -> None:
+        """Activate the arm node, and wait until all nodes are connected."""
         client = self.node.create_client(ChangeState, "/arm_teleop_node/change_state")
         _wait(client.service_is_ready)
         for number in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
@@ -152,7 +151,7 @@ class Probe:
     def command_latency(self, patience: float = 1.0) -> float:
         """Send a set of trackers; return the time from the last to the arm's command in [s]."""
         self._keep_pace()
-        self._tell_robot()
+        self._publish_robot()
         stamp = time.time()
         messages = []
         for role, tracker in self._trackers.items():
@@ -178,7 +177,7 @@ class Probe:
         return time.perf_counter() - begin
 
     def close(self) -> None:
-        """Leave the domain."""
+        """Destroy the node."""
         rclpy.try_shutdown()
         self._thread.join(5.0)
 
@@ -187,13 +186,13 @@ class Probe:
         if abs(self._joints.decode(data).stamp - self._stamp) < STAMP_ERROR:
             self._came.set()
 
-    def _tell_robot(self) -> None:
-        """Say, as the robot's side would, that it follows, and where it was sent."""
+    def _publish_robot(self) -> None:
+        """Publish status and joint targets as the robot side does."""
         self._targets.publish(self._joints.encode(time.time(), self._positions))
         values = {"state": "engaged", "following": "true"}
         stamp = self.node.get_clock().now().to_msg()
         self._status.publish(to_message([StatusReport(ROBOT, values=values)], stamp))
-        time.sleep(0.002)  # These are not what is timed.
+        time.sleep(0.002)  # Publishing these messages is not measured.
 
     def _keep_pace(self) -> None:
         self._next = max(self._next + PERIOD, time.monotonic() + 0.2 * PERIOD)
@@ -206,7 +205,7 @@ class Probe:
 
 
 class Controller:
-    """The arm controller by itself, on the samples that the node is sent."""
+    """The arm controller alone, on the samples of the node."""
 
     def __init__(self) -> None:
 
@@ -220,7 +219,7 @@ class Controller:
         self._time = 0.0
 
     def tick(self) -> float:
-        """Run one tick; return what it took in [s]."""
+        """Run one tick; return its duration in [s]."""
         self._time += PERIOD
         samples: dict[str, Any] = {
             tracker.get_role().value: tracker.pose_at(self._time) for tracker in self._trackers

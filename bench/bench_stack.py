@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The full simulated stack as a user starts it: how fast it is up, how it runs, how it ends.
+"""The full simulated stack as a user starts it: start time, rates, load and shutdown.
 
-`teleop launch teleop_sim_full` runs in processes of its own; a probe listens to every topic of the
-table that has a rate, to `/clock`, and to the launcher's words, and reads the processor time of
-all its processes: as `make run` starts it, with the head camera at ten pictures a second, and with
-a simulated operator in place of the recorded one.
+`teleop launch teleop_sim_full` runs in separate processes. A probe subscribes to every topic of
+the table with a rate and to `/clock`, reads the launcher's output, and measures the processor time
+of all processes: as `make run` starts it, with the head camera at 10 Hz, and with a simulated
+operator instead of the recorded one.
 """
 
 import contextlib
@@ -40,16 +40,16 @@ RECORDED = {"operator": "mocap", "loop": "true"}
 CAMERA = {"camera": "true", "camera_fps": "10"}
 PATIENCE = 120.0
 SETTLING = 5.0
-"""Time in [s] after the operator took control in which nothing counts."""
+"""Time in [s] after engaging that is not measured."""
 SPAN = 30.0
-"""Time in [s] over which it is measured."""
+"""Duration of the measurement in [s]."""
 FRAMES = 10.0
-"""Pictures a second that are asked for in [Hz]."""
+"""Requested camera rate in [Hz]."""
 ROOT = Path(__file__).parents[1]
 
 
 def rows(span: float = SPAN) -> list[dict[str, object]]:
-    """Return what the stack did, without and with pictures."""
+    """Measure the stack without and with camera images."""
     os.environ.setdefault("ROS_DOMAIN_ID", "42")
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     return [
@@ -73,42 +73,42 @@ def _measure(
         began = time.monotonic()
         probe.clear()
         time.sleep(span)
-        took = time.monotonic() - began
-        rates = {topic: probe.counts[topic] / took for topic in probe.expected}
-        factor = probe.simulated / took
-        share = (launcher.cpu_seconds() - cpu) / took
-        said = 60.0 * (launcher.lines - lines) / took
+        elapsed = time.monotonic() - began
+        rates = {topic: probe.counts[topic] / elapsed for topic in probe.expected}
+        factor = probe.simulated / elapsed
+        share = (launcher.cpu_seconds() - cpu) / elapsed
+        line_rate = 60.0 * (launcher.lines - lines) / elapsed
         ended, is_clean = launcher.interrupt()
-    # Pictures are not commands: where they come late, that is told, and not a broken promise.
+    # Late camera images are shown, but do not violate a promise.
     worst = max(
         (topic for topic in probe.expected if "camera/" not in topic or "pan_tilt" in topic),
         key=lambda topic: abs(rates[topic] / probe.expected[topic] - 1.0),
     )
-    away = abs(rates[worst] / probe.expected[worst] - 1.0)
+    deviation = abs(rates[worst] / probe.expected[worst] - 1.0)
     pictures = rates.get(TopicNames.CAMERA_COLOR_IMAGE)
     return {
         STACK: name,
         "all nodes active after": f"{started:.1f} s (< 15)",
         "real-time factor": f"{factor:.3f} (>= {slowest})",
         "rate farthest from its table": f"{worst} {rates[worst]:.1f} of {probe.expected[worst]:g}",
-        "deviation": f"{100.0 * away:.1f} % (<= 5)",
+        "deviation": f"{100.0 * deviation:.1f} % (<= 5)",
         "pictures": f"{pictures:.1f} Hz" if pictures is not None else "none",
         "share of a core": f"{100.0 * share:.0f} %"
         + (f" (<= {100.0 * largest:.0f})" if largest < inf else ""),
-        "lines": f"{said:.0f} a minute (<= 120)",
-        "gone after Ctrl-C": f"{ended:.1f} s (<= 3)",
+        "lines": f"{line_rate:.0f} per minute (<= 120)",
+        "shutdown after Ctrl-C": f"{ended:.1f} s (<= 3)",
         "ok": started < 15.0
         and factor >= slowest
-        and away <= 0.05
+        and deviation <= 0.05
         and share <= largest
-        and said <= 120.0
+        and line_rate <= 120.0
         and ended <= 3.0
         and is_clean,
     }
 
 
 class Probe:
-    """Counts messages of every topic that has a rate, and how far simulated time went on.
+    """Counts messages of every topic that has a rate, and the elapsed simulated time.
 
     Attributes:
         expected: Rate of each topic in [Hz].
@@ -159,12 +159,12 @@ class Probe:
         return self._last - (self._first if self._first is not None else self._last)
 
     def clear(self) -> None:
-        """Begin to count anew."""
+        """Reset the counters."""
         self.counts.clear()
         self._first = None
 
     def close(self) -> None:
-        """Leave the domain."""
+        """Destroy the node."""
         rclpy.try_shutdown()
         self._thread.join(5.0)
 
@@ -186,7 +186,7 @@ class Probe:
 
 
 class Launcher:
-    """`teleop launch` in a process of its own, and what it says."""
+    """A `teleop launch` process and its output."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         given = [f"{name}:={text}" for name, text in options.items()]
@@ -201,11 +201,11 @@ class Launcher:
 
     @property
     def lines(self) -> int:
-        """How many lines it has said."""
+        """Number of output lines."""
         return self._text().count("\n")
 
     def wait_for(self, pattern: str) -> float:
-        """Wait until it says something; return when, in [s] after its start."""
+        """Wait for an output line; return its time in [s] after the start."""
         while not re.search(pattern, self._text()):
             if self._process.poll() is not None or self._age() > PATIENCE:
                 raise RuntimeError(f"it never said {pattern!r}:\n{self._text()}")
@@ -218,7 +218,7 @@ class Launcher:
         return sum(sum(process.cpu_times()[:2]) for process in family)
 
     def interrupt(self) -> tuple[float, bool]:
-        """Press Ctrl-C; return how long the end took in [s], and whether it was a clean one."""
+        """Send SIGINT; return the shutdown time in [s], and whether the exit was clean."""
         family = self._process.children(recursive=True)
         begin = time.monotonic()
         self._process.send_signal(signal.SIGINT)
@@ -227,7 +227,7 @@ class Launcher:
         return time.monotonic() - begin, code == 0 and "Traceback" not in self._text()
 
     def close(self) -> None:
-        """End it, if it has not ended."""
+        """Kill the launcher if it still runs."""
         if self._process.poll() is None:
             self.interrupt()
         self._output.close()

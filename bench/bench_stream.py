@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What streaming adds: frames of 640 x 480 at 30 Hz to ten clients, one of which never reads.
+"""Latency and load of streaming: 640 x 480 at 30 Hz to ten clients, one of which never reads.
 
-The first columns stream frames that were rendered beforehand: their latency, from when the camera
-hands a frame over to when a client has unpacked it, is that of the transport. Every client is a
-process of its own that unpacks all frames, so that ten of them keep two cores busy for some
-milliseconds; the first column is one client alone. The last column streams the simulated head
-camera and reads the time off a ball that moves across the picture, so that its latency is all
-there is between the scene and the client's pixels. What other programs take of the machine
-meanwhile is told, as they delay all of it.
+The first columns stream frames rendered in advance. Their latency, from the camera's new frame to
+the client's unpacked frame, is that of the transport. Every client is a process that unpacks all
+frames, so that ten of them keep two cores busy for some milliseconds; the first column has one
+client only. The last column streams the simulated head camera and reads the time from a ball that
+moves across the image, so its latency is that from the scene to the client's pixels. The load by
+other programs is shown, because it delays all of this.
 """
 
 import dataclasses
@@ -59,10 +58,10 @@ BAR = """<mujoco><worldbody>
 
 
 class EncodedFrames(ICameraStream):
-    """Hands over one rendered frame after the other, on time and stamped with it."""
+    """A camera that delivers rendered frames at a fixed rate, stamped at delivery."""
 
     def __init__(self, frame: RGBDFrame) -> None:
-        # Two pictures in turn, lest anything be gained by all being the same.
+        # Two alternating images, so that no cache of equal images helps.
         self._frames = (frame, dataclasses.replace(frame, rgb=frame.rgb[:, ::-1].copy()))
         self._begin, self._count = time.monotonic(), 0
 
@@ -103,7 +102,7 @@ class EncodedFrames(ICameraStream):
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """What one client saw: how old frames were, and its own processor time, both in [s]."""
+    """Ages of one client's frames, and its processor time, both in [s]."""
 
     ages: list[float]
     fps: float
@@ -112,7 +111,7 @@ class Watched:
 
 
 def rows(duration: float = DURATION) -> list[dict[str, object]]:
-    """Measure all three; return the latencies and the verdict."""
+    """Measure all three cases; return latencies and verdict."""
     with RGBDStreamServer(EncodedFrames(rendered_frame()), StreamingConfig(port=0)) as server:
         alone = _measure(server, 1, duration, _age_by_stamp)
         transport = _measure(server, CLIENTS, duration, _age_by_stamp)
@@ -137,7 +136,7 @@ def _measure(
     port = server.address[1]
     stalled = _stalled_client(port) if clients > 1 else None
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__])  # All are there at once, as nobody has to import.
+    context.set_forkserver_preload([__name__])  # Clients start at once, without imports.
     together, answers = context.Barrier(clients + 1), context.Queue()
     watchers = [
         context.Process(target=_watch, args=(port, duration, age, together, answers), daemon=True)
@@ -172,7 +171,7 @@ def _measure(
 
 
 def _watch(port: int, duration: float, age: Age, together: Any, answers: Any) -> None:
-    """Be one client, which looks at every frame, and tell how old they were."""
+    """Run one client, which reads every frame, and return the ages of the frames."""
     client, last = RGBDStreamClient(StreamingConfig(port=port)), float("nan")
     client.start()
     while client.stats().frames < FPS:
@@ -197,7 +196,7 @@ def _watch(port: int, duration: float, age: Age, together: Any, answers: Any) ->
 
 
 def _busy() -> float:
-    """Return the time in [s] that all cores together have worked since the machine started."""
+    """Return the busy time of all cores in [s] since boot."""
     fields = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()[1:]
     user, nice, system, _, _, interrupts, soft, stolen = (int(field) for field in fields[:8])
     ticks = user + nice + system + interrupts + soft + stolen
@@ -205,7 +204,7 @@ def _busy() -> float:
 
 
 def _stalled_client(port: int) -> socket.socket:
-    """Return the connection of a client that is welcome, and then never reads again."""
+    """Return the connection of an accepted client that never reads."""
     connection = socket.create_connection(("127.0.0.1", port))
     nonce = bytes(wire.NONCE_SIZE)
     connection.sendall(wire.pack(MessageType.HELLO, nonce + b"stalled"))
@@ -216,7 +215,7 @@ def _stalled_client(port: int) -> socket.socket:
 
 
 def _age_by_stamp(frame: RGBDFrame, now: float) -> float:
-    # Clocks are the same on one machine; what comparing them got wrong is part of the figure.
+    # One machine has one clock; the error of the clock comparison is part of the result.
     return now - frame.timestamp
 
 
@@ -243,7 +242,7 @@ def _glass_to_glass(duration: float) -> dict[str, object]:
 
 
 def _move_bar(simulator: MuJoCoSimulator, view: RGBDFrame, stopping: threading.Event) -> None:
-    """Put the bar where the time says, a thousand times a second."""
+    """Set the bar to the position of the current time, at 1000 Hz."""
     inverse, pose = np.linalg.inv(view.intrinsics), view.extrinsics
     width = view.width - 2 * MARGIN
     while not stopping.wait(0.001):
@@ -253,7 +252,7 @@ def _move_bar(simulator: MuJoCoSimulator, view: RGBDFrame, stopping: threading.E
 
 
 def _age_by_bar(frame: RGBDFrame, now: float) -> float:
-    """Return how long ago it was what the bar says; it says so once a lap."""
+    """Return the age in [s] of the time that the bar shows; it repeats every lap."""
     rgb = frame.rgb.astype(np.int16)
     is_bar = (rgb[:, :, 0] - rgb[:, :, 1] > 60) & (rgb[:, :, 2] - rgb[:, :, 1] > 60)
     columns = np.nonzero(is_bar)[1]

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Points of 640 x 480 frames in the viewer's window: what is ours, and Open3D's drawing.
+"""Time to show point clouds of 640 x 480 frames: our part, and Open3D's drawing.
 
-Ours is to unproject a frame, to hand its points to Open3D and to move the eye; it has to leave
-room for thirty frames a second. Drawing is OpenGL's, and takes what the graphics card, or the
-processor where there is none, takes. Without a screen the window is one of Xvfb's.
+Our part is to unproject a frame, to pass the points to Open3D and to move the viewpoint; it must
+leave time for 30 frames per second. Drawing takes as long as OpenGL needs on the graphics card or
+the processor. Without a screen the window is in Xvfb.
 """
 
 import json
@@ -28,7 +28,7 @@ XVFB = ("xvfb-run", "-a", "-s", "-screen 0 1280x960x24")
 
 
 def rows(frames: int = FRAMES) -> list[dict[str, object]]:
-    """Measure all strides; return the times and the verdict."""
+    """Measure all strides; return times and verdict."""
     screen = () if has_screen() else XVFB
     command = [*screen, sys.executable, "-m", __name__, str(frames)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=600.0)
@@ -65,7 +65,7 @@ def _measure(stride: int, frames: int) -> dict[str, object]:
 
 
 class _TimedViewer(PointCloudViewer):
-    """Remembers how long drawing took in [s]."""
+    """Records the drawing times in [s]."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How sure a measured ratio is."""
+"""Confidence interval of a measured ratio."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,10 @@ def ratio_interval(own: NDArray[np.float64], peer: NDArray[np.float64]) -> tuple
     """Return the 90 % interval of the ratio of two 99th percentiles.
 
     Args:
-        own: Ours, a row for each turn that was measured, shape (turns, ticks).
-        peer: The peer's, likewise.
+        own: Our values, one row per block, shape (blocks, ticks).
+        peer: Values of the peer, same shape.
     """
-    # Turns are drawn, not ticks: what disturbs a machine lasts longer than a tick.
+    # Blocks are resampled, not ticks: a disturbance lasts longer than a tick.
     rng = np.random.default_rng(0)
     ratios = []
     for _ in range(DRAWS):

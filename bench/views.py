@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the simulated head camera sees of a table, clean and as a real camera would."""
+"""Images of the simulated head camera, clean and with the noise of a real camera."""
 
 import dataclasses
 
@@ -11,7 +11,7 @@ from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 
 
 def rendered_frame() -> RGBDFrame:
-    """Return a rendered frame of 640 x 480 pixels: arms, a table, things on it, and a floor."""
+    """Return a rendered frame of 640 x 480 pixels: arms, a table with objects, and a floor."""
     robot = load_robot("rby1")
     simulator = MuJoCoSimulator()
     simulator.initialize({"mjcf_path": robot.mjcf, "keyframe": "ready", "scene": "table"})
@@ -24,7 +24,7 @@ def rendered_frame() -> RGBDFrame:
 
 
 def noisy(frame: RGBDFrame, seed: int = 0) -> RGBDFrame:
-    """Return the frame with the noise of a stereo camera: 2 mm at 1 m, growing with the square.
+    """Return the frame with the noise of a stereo camera: 2 mm at 1 m, quadratic in depth.
 
     Two percent of the pixels have no depth, as at the edges of things, and colours have noise of
     three steps out of 256.
