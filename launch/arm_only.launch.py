@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arms and torso alone, with what they need simulated unless it is there."""
+"""Arms and torso only; robot and devices are simulated unless external."""
 
 from launch import LaunchDescription
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Robot hands alone, with what they need simulated unless it is there."""
+"""Robot hands only; robot and devices are simulated unless external."""
 
 from launch import LaunchDescription
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded operator and the controllers, for a robot elsewhere."""
+"""A recorded operator and the controllers, for a robot on another machine."""
 
 from launch import LaunchDescription
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The robot in MuJoCo, waiting for a master on this machine or another."""
+"""The robot in MuJoCo, for controllers on this machine or another."""
 
 from launch import LaunchDescription
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The controllers for real devices and a real robot, which are started elsewhere."""
+"""The controllers, for external devices and an external robot."""
 
 from launch import LaunchDescription
 

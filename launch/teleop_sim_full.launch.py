@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Everything simulated: robot, operator, and all controllers between them."""
+"""Everything simulated: robot, operator and all controllers."""
 
 from launch import LaunchDescription
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What runs together: nodes, parameters and lifecycle order of every stack, described once.
+"""Nodes, parameters and lifecycle order of every stack, described once.
 
-`catalogue` holds the stacks, `plan` turns one and its options into nodes to start. Launch files
-(`launch_description`) and the supervised launcher (`supervisor/`) both start from that plan.
+`catalogue` has the stacks. `plan` computes the nodes of a stack from its options. Launch files
+(`launch_description`) and the supervised launcher (`supervisor/`) start the same plan.
 """
 
 from teleop_system.stacks.catalogue import STACKS, find_stack

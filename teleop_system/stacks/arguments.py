@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of a stack: `--name value`, `name:=value` and `key=value` side by side."""
+"""The command line of a stack: `--name value`, `name:=value` and `key=value`, in any mix."""
 
 from collections.abc import Sequence
 
@@ -9,13 +9,13 @@ from teleop_system.stacks.options import Option
 
 
 def parse_arguments(stack: Stack, arguments: Sequence[str]) -> dict[str, str]:
-    """Return what was typed for the options of a stack, by name.
+    """Return the typed values of the options of a stack, by name.
 
-    `--viewer` alone means true and `--no-viewer` false. `key=value` is a change to the
-    configuration, as behind any other command.
+    `--viewer` alone means true, `--no-viewer` means false. `key=value` is a change to the
+    configuration.
 
     Raises:
-        ConfigError: If something is not an option of the stack, or lacks its value.
+        ConfigError: If a word is not an option of the stack, or its value is missing.
     """
     texts: dict[str, str] = {}
     overrides: list[str] = []
@@ -31,14 +31,14 @@ def parse_arguments(stack: Stack, arguments: Sequence[str]) -> dict[str, str]:
             continue
         else:
             raise ConfigError(
-                f"{word!r} is no option of {stack.name}; type --name value, name:=value, or "
+                f"{word!r} is not an option of {stack.name}; use --name value, name:=value, or "
                 "key=value for the configuration"
             )
         _known(stack, name)
         texts[name] = value
     if overrides:
-        said = [texts["overrides"]] if texts.get("overrides") else []
-        texts["overrides"] = ",".join([*said, *overrides])
+        earlier = [texts["overrides"]] if texts.get("overrides") else []
+        texts["overrides"] = ",".join([*earlier, *overrides])
     return texts
 
 
@@ -54,7 +54,7 @@ def _long_option(stack: Stack, word: str, rest: list[str]) -> tuple[str, str]:
     option = _known(stack, name)
     next_is_value = bool(rest) and not rest[0].startswith("--") and ":=" not in rest[0]
     if option.kind == "bool":
-        # A flag takes a value only where one is meant: `--camera robot=…` is not one.
+        # Only `true` and `false` are values of a flag: `--camera robot=…` has none.
         if next_is_value and rest[0].lower() in ("true", "false"):
             return name, rest.pop(0)
         return name, "true"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stacks, and the nodes they are made of."""
+"""The stacks and their nodes."""
 
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.stacks import option_catalogue as opt
@@ -10,42 +10,42 @@ MUJOCO_BRIDGE = NodeKind(
     "teleop_system.simulators.mujoco_ros2_bridge",
     "MuJoCoBridge",
     Stage.ROBOT,
-    "the robot in MuJoCo, behind its safety manager",
+    "the robot in MuJoCo, with the robot side",
 )
 ARM = NodeKind(
     "arm_teleop_node",
     "teleop_system.modules.arm_teleop.arm_teleop_node",
     "ArmTeleopNode",
     Stage.MODULES,
-    "arms and torso follow hands and waist",
+    "controller of arms and torso",
 )
 HAND = NodeKind(
     "hand_teleop_node",
     "teleop_system.modules.hand_teleop.hand_teleop_node",
     "HandTeleopNode",
     Stage.MODULES,
-    "robot hands follow fingers",
+    "controller of the hands",
 )
 LOCOMOTION = NodeKind(
     "locomotion_node",
     "teleop_system.modules.locomotion.locomotion_node",
     "LocomotionNode",
     Stage.MODULES,
-    "the base drives as the operator steps",
+    "controller of the base",
 )
 CAMERA = NodeKind(
     "camera_node",
     "teleop_system.modules.camera.camera_node",
     "CameraNode",
     Stage.MODULES,
-    "the robot's head turns with the operator's",
+    "controller of the head",
 )
 STREAM = NodeKind(
     "rgbd_stream_node",
     "teleop_system.modules.camera.rgbd_stream_node",
     "RGBDStreamNode",
     Stage.MODULES,
-    "what the robot sees, for other machines and browsers",
+    "camera stream for other machines and browsers",
 )
 DUMMY_TRACKER = NodeKind(
     "dummy_tracker_pub",
@@ -73,7 +73,7 @@ BVH_REPLAY = NodeKind(
     "teleop_system.mocap.bvh_replay_publisher",
     "BVHReplayPublisher",
     Stage.OPERATOR,
-    "an operator out of a recording",
+    "a recorded operator",
 )
 
 NODES = {
@@ -103,7 +103,7 @@ _MODULES = tuple(
     Member(kind, (Condition("modules", (module,)),))
     for module, kind in zip(opt.MODULES, (ARM, HAND, LOCOMOTION, CAMERA), strict=True)
 )
-# A device is only simulated where somebody listens to it.
+# A device is simulated only if a controller uses it.
 _TRACKERS = Member(DUMMY_TRACKER, (Condition("modules", ("arm", "locomotion")),))
 _GLOVES = Member(DUMMY_GLOVE, (Condition("modules", ("hand",)),))
 _HMD = Member(DUMMY_HMD, (Condition("modules", ("camera",)),))
@@ -130,32 +130,32 @@ STACKS = {
     for stack in (
         Stack(
             "slave_mujoco",
-            "The robot in MuJoCo, waiting for a master on this machine or another.",
+            "The robot in MuJoCo, for controllers on this machine or another.",
             _SLAVE,
-            opt.options(opt.ROBOT_SIDE),
+            opt.stack_options(opt.ROBOT_SIDE),
         ),
         Stack(
             "master_sim",
-            "A simulated operator and all controllers, for a robot elsewhere.",
+            "A simulated operator and all controllers, for a robot on another machine.",
             (*_MODULES, *_OPERATOR),
-            opt.options(opt.MODULE_CHOICE, opt.OPERATOR),
+            opt.stack_options(opt.MODULE_CHOICE, opt.OPERATOR),
         ),
         Stack(
             "master_mocap",
-            "A recorded operator and the controllers, for a robot elsewhere.",
+            "A recorded operator and the controllers, for a robot on another machine.",
             (*_MODULES, Member(BVH_REPLAY)),
-            opt.options(opt.MODULE_CHOICE, opt.REPLAY),
+            opt.stack_options(opt.MODULE_CHOICE, opt.REPLAY),
         ),
         Stack(
             "teleop_sim_full",
-            "Everything simulated: robot, operator, and all controllers between them.",
+            "Everything simulated: robot, operator and all controllers.",
             (*_SLAVE, *_MODULES, *_ANY_OPERATOR),
-            opt.options(
+            opt.stack_options(
                 opt.ROBOT_SIDE,
                 opt.MODULE_CHOICE,
-                opt.WHOSE_OPERATOR,
+                opt.OPERATOR_CHOICE,
                 opt.OPERATOR,
-                opt.RECORDED,
+                opt.PLAYBACK,
                 auto_engage=True,
             ),
         ),
@@ -163,7 +163,7 @@ STACKS = {
             "teleop_sim",
             "The upper body simulated: arms, torso and hands.",
             (*_SLAVE, *_MODULES, *_OPERATOR),
-            opt.options(
+            opt.stack_options(
                 opt.ROBOT_SIDE,
                 opt.MODULE_CHOICE,
                 opt.OPERATOR,
@@ -175,7 +175,7 @@ STACKS = {
             "teleop_mujoco_bridge",
             "Everything simulated, with the robot's camera on its topics.",
             (*_SLAVE, *_MODULES, *_OPERATOR),
-            opt.options(
+            opt.stack_options(
                 opt.ROBOT_SIDE, opt.MODULE_CHOICE, opt.OPERATOR, auto_engage=True, camera=True
             ),
         ),
@@ -183,13 +183,13 @@ STACKS = {
             "mocap_replay",
             "A recorded operator drives the simulated robot.",
             (*_SLAVE, *_MODULES, Member(BVH_REPLAY)),
-            opt.options(opt.ROBOT_SIDE, opt.MODULE_CHOICE, opt.REPLAY, auto_engage=True),
+            opt.stack_options(opt.ROBOT_SIDE, opt.MODULE_CHOICE, opt.REPLAY, auto_engage=True),
         ),
         Stack(
             "teleop_full",
-            "The controllers for real devices and a real robot, which are started elsewhere.",
+            "The controllers, for external devices and an external robot.",
             (*_OPTIONAL_SLAVE, *_MODULES, *_if_simulated(*_OPERATOR)),
-            opt.options(
+            opt.stack_options(
                 opt.DEVICES,
                 opt.ROBOT_NODE,
                 opt.ROBOT_SIDE,
@@ -201,17 +201,17 @@ STACKS = {
         ),
         Stack(
             "arm_only",
-            "Arms and torso alone, with what they need simulated unless it is there.",
+            "Arms and torso only; robot and devices are simulated unless external.",
             (*_OPTIONAL_SLAVE, Member(ARM), *_if_simulated(Member(DUMMY_TRACKER))),
-            opt.options(
+            opt.stack_options(
                 opt.DEVICES, opt.ROBOT_NODE, opt.ROBOT_SIDE, opt.OPERATOR, auto_engage=True
             ),
         ),
         Stack(
             "hand_only",
-            "Robot hands alone, with what they need simulated unless it is there.",
+            "Robot hands only; robot and devices are simulated unless external.",
             (*_OPTIONAL_SLAVE, Member(HAND), *_if_simulated(Member(DUMMY_GLOVE))),
-            opt.options(
+            opt.stack_options(
                 opt.DEVICES, opt.ROBOT_NODE, opt.ROBOT_SIDE, opt.OPERATOR, auto_engage=True
             ),
         ),
@@ -223,7 +223,7 @@ def find_stack(name: str) -> Stack:
     """Return a stack by its name.
 
     Raises:
-        UnknownNameError: If there is none, with those that there are.
+        UnknownNameError: If the stack does not exist.
     """
     if name not in STACKS:
         raise UnknownNameError("stack", name, STACKS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a stack is made of: kinds of nodes, when each is part of it, and its options."""
+"""Parts of a stack: kinds of nodes, their conditions, and options."""
 
 import enum
 from collections.abc import Mapping
@@ -10,26 +10,26 @@ from teleop_system.stacks.options import Option, Value
 
 
 class Stage(enum.IntEnum):
-    """When a node is activated: the next stage waits until every node of this one is active."""
+    """Order of activation: a stage waits until all nodes of the earlier stages are active."""
 
     ROBOT = 0
-    """The robot first: it holds still until somebody it trusts commands it."""
+    """First the robot: it holds until it is engaged."""
     MODULES = 1
-    """Then those who turn the operator's motion into commands."""
+    """Then the controllers."""
     OPERATOR = 2
-    """The operator last, so that nothing moves before everybody listens."""
+    """Last the operator's devices, so that every listener is active before samples come."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeKind:
-    """A node that can be started.
+    """A kind of node.
 
     Attributes:
         executable: Name of the console script and of the ROS 2 node.
-        module: Where its `main` is.
-        class_name: The node's class in that module, for several nodes in one process.
-        stage: When it is activated.
-        summary: What it does, for lists.
+        module: Module with its `main`.
+        class_name: Name of its class, to run several nodes in one process.
+        stage: Stage of activation.
+        summary: One line for lists.
     """
 
     executable: str
@@ -40,19 +40,19 @@ class NodeKind:
 
     @property
     def status_name(self) -> str:
-        """Return the name under which it reports on the status topic."""
+        """Return its name on the status topic."""
         return "teleop/robot" if self.stage is Stage.ROBOT else f"teleop/{self.executable}"
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Holds where an option has, or a list contains, one of some values."""
+    """True if an option has one of some values, or its list contains one."""
 
     option: str
     any_of: tuple[str | bool, ...]
 
     def holds(self, values: Mapping[str, Value]) -> bool:
-        """Tell whether it holds for the values of all options."""
+        """Return whether the condition is true for these values of all options."""
         value = values[self.option]
         chosen = value if isinstance(value, tuple) else (value,)
         return any(entry in self.any_of for entry in chosen)
@@ -60,7 +60,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A node of a stack, and when it is part of it: where all conditions hold."""
+    """A node of a stack; it is part of the stack if all conditions are true."""
 
     kind: NodeKind
     conditions: tuple[Condition, ...] = ()
@@ -79,7 +79,7 @@ class Stack:
         """Return an option by its name.
 
         Raises:
-            UnknownNameError: If the stack does not have it.
+            UnknownNameError: If the stack has no such option.
         """
         if name not in self.options:
             raise UnknownNameError(f"option of {self.name}", name, self.options)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks for `ros2 launch`; the only place, with `launch/`, that needs ROS 2's launch package."""
+"""Stacks for `ros2 launch`; only this module and `launch/` need the ROS 2 launch package."""
 
 from collections.abc import Callable
 
@@ -27,18 +27,18 @@ from teleop_system.stacks.plan import NodePlan, StackPlan, make_plan
 
 PACKAGE = "teleop_system"
 RESPAWN_DELAY = 1.0
-"""Pause in [s] before a node that died is started again."""
+"""Delay in [s] before a dead node is restarted."""
 
 
 def stack_launch_description(name: str) -> LaunchDescription:
-    """Return the launch description of a stack: its arguments, nodes and lifecycle order."""
+    """Return the launch description of a stack: arguments, nodes and lifecycle order."""
     stack = find_stack(name)
     arguments = [_argument(option) for option in stack.options.values()]
     return LaunchDescription([*arguments, OpaqueFunction(function=_start(stack))])
 
 
 def _argument(option: Option) -> DeclareLaunchArgument:
-    # A list may name several of its choices at once, which launch cannot check.
+    # Launch cannot check a list that contains several choices.
     choices = None
     if option.kind == "bool":
         choices = ["true", "false"]
@@ -59,13 +59,13 @@ def _start(stack: Stack) -> Callable[[LaunchContext], list[Action]]:
             plan = make_plan(stack, texts)
         except ConfigError as error:
             return [LogInfo(msg=f"{stack.name}: {error}"), EmitEvent(event=Shutdown())]
-        return _Order(plan).actions()
+        return _LifecycleOrder(plan).actions()
 
     return start
 
 
-class _Order:
-    """Configures every node as it starts, and activates it when those before it are active."""
+class _LifecycleOrder:
+    """Configures every node at its start, and activates it after all earlier stages."""
 
     def __init__(self, plan: StackPlan) -> None:
         self._plan = plan
@@ -83,14 +83,14 @@ class _Order:
     def _handlers(self, node: NodePlan, action: LifecycleNode) -> list[Action]:
         def on_inactive(_: LaunchContext) -> list[Action]:
             self._inactive.add(node.name)
-            return self._due()
+            return self._activations()
 
         def on_active(_: LaunchContext) -> list[Action]:
             self._active.add(node.name)
-            return self._due()
+            return self._activations()
 
         return [
-            # A node that was started again after it died comes this way too.
+            # This also configures a restarted node.
             RegisterEventHandler(
                 OnProcessStart(
                     target_action=action,
@@ -114,10 +114,10 @@ class _Order:
             ),
         ]
 
-    def _due(self) -> list[Action]:
-        """Return the activation of all nodes that wait for it and whose turn has come."""
-        late = [node.kind.stage for node in self._plan.nodes if node.name not in self._active]
-        stage = min(late, default=None)
+    def _activations(self) -> list[Action]:
+        """Return the activations of all inactive nodes whose earlier stages are active."""
+        pending = [node.kind.stage for node in self._plan.nodes if node.name not in self._active]
+        stage = min(pending, default=None)
         due = [
             node
             for node in self._plan.nodes

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every option that a stack can have."""
+"""All options of all stacks."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from teleop_system.stacks.options import Option, Target, Value
+from teleop_system.stacks.options import Kind, Option, Target, Value
 
 BRIDGE = ("mujoco_bridge",)
 SIMULATED_OPERATOR = ("dummy_tracker_pub", "dummy_glove_pub", "dummy_hmd_pub")
@@ -14,304 +14,220 @@ MODULES = ("arm", "hand", "locomotion", "camera")
 LOG_LEVELS = ("debug", "info", "warn", "error", "fatal")
 
 SIMULATED, EXTERNAL, MOCAP = "simulated", "external", "mocap"
+KINDS: dict[type, Kind] = {bool: "bool", int: "int", float: "float", str: "str", tuple: "list"}
 
 
-def _bridge(name: str) -> tuple[Target, ...]:
-    return (Target(name, BRIDGE),)
+def _option(
+    name: str,
+    default: Value,
+    description: str,
+    *targets: Target,
+    kind: Kind | None = None,
+    choices: tuple[str, ...] = (),
+) -> Option:
+    """Return an option; its kind follows from the default unless that is empty."""
+    kind = kind or KINDS[type(default)]
+    return Option(name, default, description, kind, choices, targets)
 
 
-def _operator(name: str) -> tuple[Target, ...]:
-    return (Target(name, SIMULATED_OPERATOR),)
+def _for(
+    nodes: tuple[str, ...],
+    name: str,
+    default: Value,
+    description: str,
+    kind: Kind | None = None,
+    choices: tuple[str, ...] = (),
+) -> Option:
+    """Return an option that sets the parameter of the same name of some nodes."""
+    return _option(name, default, description, Target(name, nodes), kind=kind, choices=choices)
 
 
-# What every stack has.
+def _override(key: str, nodes: tuple[str, ...] = ()) -> Target:
+    return Target("overrides", nodes, override=key)
+
+
 COMMON = (
-    Option(
+    _option(
         "robot",
         "",
-        "Robot of `teleop robots`, or the path of a model's folder; the configuration's if empty.",
-        targets=(Target("robot", BRIDGE), Target("overrides", override="robot.name")),
+        "Robot of `teleop robots`, or the path of a model folder; the configured one if empty.",
+        Target("robot", BRIDGE),
+        _override("robot.name"),
     ),
-    Option(
+    _for(
+        (),
         "topic_prefix",
         "",
         "First part of all topics and node names, so that several robots share one network.",
-        targets=(Target("topic_prefix"),),
     ),
-    Option(
-        "use_sim_time",
-        False,
-        "Whether nodes live on the simulation's time on /clock; the wall's otherwise.",
-        kind="bool",
-        targets=(Target("use_sim_time"),),
-    ),
-    Option(
-        "config_dir",
-        "",
-        "Folder of another configuration tree than the package's.",
-        targets=(Target("config_dir"),),
-    ),
-    Option(
-        "log_level",
-        "info",
-        "Least severe level that nodes log.",
-        choices=LOG_LEVELS,
-        targets=(Target("log_level"),),
-    ),
+    _for((), "use_sim_time", False, "Use simulated time from /clock instead of wall time."),
+    _for((), "config_dir", "", "Folder of another configuration tree."),
+    _for((), "log_level", "info", "Least severe level in the nodes' logs.", choices=LOG_LEVELS),
 )
+"""Options of every stack."""
 
-# Behind all others, because what the user says in so many words wins.
-OVERRIDES = Option(
+OVERRIDES = _for(
+    (),
     "overrides",
     (),
     "Changes to the configuration, key=value or group=option, separated by commas.",
-    kind="list",
-    targets=(Target("overrides"),),
 )
+"""Last of all options, because explicit changes of the user have priority."""
 
 ROBOT_SIDE = (
-    Option(
+    _for(
+        BRIDGE,
         "scene",
         "",
-        "Surroundings: a name of models/scenes, an MJCF file, or auto; the robot's own if empty.",
-        targets=_bridge("scene"),
+        "Scene: a name of models/scenes, an MJCF file, or auto; the robot's own if empty.",
     ),
-    Option(
+    _for(
+        BRIDGE,
         "pace",
         "real_time",
-        "How the simulation keeps time; fast and stepped need use_sim_time.",
+        "Speed of the simulation; fast and stepped need use_sim_time.",
         choices=("real_time", "fast", "stepped"),
-        targets=_bridge("pace"),
     ),
-    Option(
-        "physics_rate",
-        500.0,
-        "Steps of the physics per second [Hz].",
-        kind="float",
-        targets=_bridge("physics_rate"),
-    ),
-    Option(
-        "publish_rate",
-        100.0,
-        "Robot states per second [Hz].",
-        kind="float",
-        targets=_bridge("publish_rate"),
-    ),
-    Option(
-        "odom_rate",
-        50.0,
-        "Odometry messages per second [Hz].",
-        kind="float",
-        targets=_bridge("odom_rate"),
-    ),
-    Option(
+    _for(BRIDGE, "physics_rate", 500.0, "Physics steps per second [Hz]."),
+    _for(BRIDGE, "publish_rate", 100.0, "Robot states per second [Hz]."),
+    _for(BRIDGE, "odom_rate", 50.0, "Odometry messages per second [Hz]."),
+    _for(
+        BRIDGE,
         "publish_clock",
         True,
-        "Whether simulated time is published on /clock; of several robots only one should.",
-        kind="bool",
-        targets=_bridge("publish_clock"),
+        "Publish simulated time on /clock; of several robots only one may do so.",
     ),
-    Option(
+    _for(
+        BRIDGE,
         "control_mode",
         "position",
-        "How joints are driven to where the safety manager sends them.",
+        "How motors follow the output of the safety manager.",
         choices=("position", "velocity", "effort"),
-        targets=_bridge("control_mode"),
     ),
-    Option(
-        "camera",
-        False,
-        "Whether the robot's camera is rendered and published.",
-        kind="bool",
-        targets=_bridge("camera"),
-    ),
-    Option(
-        "camera_name",
-        "",
-        "Camera of the model to publish; the head's if empty.",
-        targets=_bridge("camera_name"),
-    ),
-    Option(
-        "camera_fps",
-        15.0,
-        "Pictures per second [Hz].",
-        kind="float",
-        targets=_bridge("camera_fps"),
-    ),
-    Option(
-        "camera_width",
-        640,
-        "Columns of a picture [px].",
-        kind="int",
-        targets=_bridge("camera_width"),
-    ),
-    Option(
-        "camera_height",
-        480,
-        "Rows of a picture [px].",
-        kind="int",
-        targets=_bridge("camera_height"),
-    ),
-    Option(
-        "stream",
-        False,
-        "Whether what the robot sees is streamed; it switches the simulated robot's camera on.",
-        kind="bool",
-    ),
-    Option(
+    _for(BRIDGE, "camera", False, "Render and publish the robot's camera."),
+    _for(BRIDGE, "camera_name", "", "Camera of the model; the head camera if empty."),
+    _for(BRIDGE, "camera_fps", 15.0, "Camera frames per second [Hz]."),
+    _for(BRIDGE, "camera_width", 640, "Image width [px]."),
+    _for(BRIDGE, "camera_height", 480, "Image height [px]."),
+    _option("stream", False, "Stream the robot's camera; switches the camera on."),
+    _option(
         "stream_host",
         "",
-        "Address to stream from, with a token beyond this machine; the configuration's if empty.",
-        targets=(Target("overrides", STREAM, override="streaming.host"),),
+        "Address of the stream server; other machines need a token; the configured one if empty.",
+        _override("streaming.host", STREAM),
     ),
-    Option(
+    _option(
         "stream_port",
         "",
-        "Its TCP port, which a browser opens, too; the configuration's if empty.",
+        "TCP port of the stream and of its web page; the configured one if empty.",
+        _override("streaming.port", STREAM),
         kind="int",
-        targets=(Target("overrides", STREAM, override="streaming.port"),),
     ),
-    Option(
+    _option(
         "stream_token_file",
         "",
-        "File with what clients must know, unless TELEOP_STREAM_TOKEN holds it.",
-        targets=(Target("overrides", STREAM, override="streaming.token_file"),),
+        "File with the token of the clients, unless TELEOP_STREAM_TOKEN holds it.",
+        _override("streaming.token_file", STREAM),
     ),
-    Option(
-        "viewer",
-        False,
-        "Whether a window shows the simulation.",
-        kind="bool",
-        targets=_bridge("viewer"),
-    ),
-    Option(
-        "auto_engage",
-        False,
-        "Whether the robot lets the operator take control as soon as it is ready.",
-        kind="bool",
-        targets=_bridge("auto_engage"),
-    ),
-    Option(
-        "self_test",
-        True,
-        "Whether the robot moves a little before an operator may take control.",
-        kind="bool",
-        targets=_bridge("self_test"),
-    ),
+    _for(BRIDGE, "viewer", False, "Show the simulation in a window."),
+    _for(BRIDGE, "auto_engage", False, "Engage as soon as the robot is ready."),
+    _for(BRIDGE, "self_test", True, "Move the robot a little before it is ready to engage."),
 )
 
-MODULE_CHOICE = Option(
-    "modules",
-    MODULES,
-    "Which controllers run, separated by commas.",
-    kind="list",
-    choices=MODULES,
+MODULE_CHOICE = _option(
+    "modules", MODULES, "Controllers to run, separated by commas.", choices=MODULES
 )
 
 OPERATOR = (
-    Option(
+    _option(
         "motion",
         "",
-        "How the simulated operator moves; the configuration's if empty.",
+        "Motion of the simulated operator; the configured one if empty.",
+        # A motion is a group of the configuration: it also sets amplitude and frequency.
+        _override("operator", SIMULATED_OPERATOR),
         choices=("", "human", "sinusoid"),
-        # A motion is a group of the configuration: it brings an amplitude and a frequency along.
-        targets=(Target("overrides", SIMULATED_OPERATOR, override="operator"),),
     ),
-    Option(
+    _for(
+        SIMULATED_OPERATOR,
         "amplitude",
         "",
-        "Largest reach of the operator's hands [m]; the motion's own if empty.",
-        kind="float",
-        targets=_operator("amplitude"),
+        "Largest displacement of the operator's hands [m]; that of the motion if empty.",
+        "float",
     ),
-    Option(
+    _for(
+        SIMULATED_OPERATOR,
         "frequency",
         "",
-        "Reaches, or periods of the sine, per second [Hz]; the motion's own if empty.",
-        kind="float",
-        targets=_operator("frequency"),
+        "Movements, or periods of the sine, per second [Hz]; that of the motion if empty.",
+        "float",
     ),
-    Option(
+    _for(
+        SIMULATED_OPERATOR,
         "seed",
         "",
-        "Which person moves, 0 or more; the configuration's if empty.",
-        kind="int",
-        targets=_operator("seed"),
+        "Seed of the simulated person, 0 or more; the configured one if empty.",
+        "int",
     ),
 )
 
-WHOSE_OPERATOR = Option(
+OPERATOR_CHOICE = _option(
     "operator",
     SIMULATED,
     "Who moves the robot: simulated, or mocap for a recording.",
+    # The group has settings of an operator that the controllers need as well.
+    _override("hardware"),
     choices=(SIMULATED, MOCAP),
-    # Settings of an operator, which the controllers have to know, too.
-    targets=(Target("overrides", override="hardware"),),
 )
 
-RECORDED = (
-    Option(
+PLAYBACK = (
+    _for(
+        RECORDING,
         "file",
         "",
-        "BVH recording to play, or one of our motions; empty for the one of the settings.",
-        targets=(Target("file", RECORDING),),
+        "BVH file, or name of a motion of the package; the configured one if empty.",
     ),
-    Option(
-        "speed",
-        1.0,
-        "Speed of the replay; 1 is as recorded.",
-        kind="float",
-        targets=(Target("speed", RECORDING),),
-    ),
-    Option(
-        "loop",
-        False,
-        "Whether the recording begins again at its end.",
-        kind="bool",
-        targets=(Target("loop", RECORDING),),
-    ),
-    Option(
+    _for(RECORDING, "speed", 1.0, "Playback speed; 1 is real time."),
+    _for(RECORDING, "loop", False, "Repeat the recording."),
+    _for(
+        RECORDING,
         "autostart",
         True,
-        "Whether the replay begins by itself; /teleop/start_playback does it otherwise.",
-        kind="bool",
-        targets=(Target("autostart", RECORDING),),
+        "Start the playback automatically, else with /teleop/start_playback.",
     ),
-    Option(
+    _for(
+        RECORDING,
         "record",
         "",
-        "File .npz for what was sent and what the robot did, for `teleop replay` to score.",
-        targets=(Target("record", RECORDING),),
+        "File .npz for commands and measured motion, for a score by `teleop replay`.",
     ),
 )
 
 REPLAY = (
-    Option(
+    _option(
         "hardware",
         MOCAP,
-        "Settings of a recorded operator, which the controllers have to know, too.",
-        targets=(Target("overrides", override="hardware"),),
+        "Settings of a recorded operator, for the controllers.",
+        _override("hardware"),
     ),
-    *RECORDED,
+    *PLAYBACK,
 )
 
-# Whether a part is started here, or runs elsewhere: a vendor's driver, another machine.
-DEVICES = Option(
+DEVICES = _option(
     "devices",
     SIMULATED,
-    "Who sends the operator's motion: simulated, or external for drivers started elsewhere.",
+    "Source of the operator's motion: simulated, or external for drivers started elsewhere.",
     choices=(SIMULATED, EXTERNAL),
 )
-ROBOT_NODE = Option(
+ROBOT_NODE = _option(
     "robot_node",
     SIMULATED,
-    "Who is the robot: simulated, or external for a robot whose node is started elsewhere.",
+    "The robot: simulated, or external for a robot node started elsewhere.",
     choices=(SIMULATED, EXTERNAL),
 )
 
 
-def options(*groups: Option | Iterable[Option], **defaults: Value) -> dict[str, Option]:
-    """Return the options of a stack by name: the common ones around the given, with defaults."""
+def stack_options(*groups: Option | Iterable[Option], **defaults: Value) -> dict[str, Option]:
+    """Return the options of a stack by name: common ones, groups and overrides, with defaults."""
     chosen: list[Option] = list(COMMON)
     for group in groups:
         chosen += [group] if isinstance(group, Option) else group

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of a stack: what can be chosen, and which parameters of which nodes it reaches."""
+"""Options of a stack: their values, and the node parameters that they set."""
 
 import math
 import re
@@ -14,7 +14,7 @@ Kind: TypeAlias = Literal["bool", "int", "float", "str", "list"]
 
 TRUTHS = {"true": True, "1": True, "yes": True, "on": True}
 TRUTHS |= {"false": False, "0": False, "no": False, "off": False}
-# What Hydra reads as one plain word; anything else has to be quoted for it, and these too.
+# What Hydra reads as one plain word; everything else must be quoted.
 _PLAIN = re.compile(r"(?!(?i:true|false|null|nan|inf)$)[A-Za-z/][\w./+\-]*")
 
 
@@ -23,9 +23,9 @@ class Target:
     """A parameter that an option sets.
 
     Attributes:
-        parameter: Name of the node's parameter; "overrides" is a list that grows.
-        nodes: Executables that get it; empty for every node of the stack.
-        override: Key of the configuration that the value is for, where it goes to "overrides".
+        parameter: Name of the node parameter; values are appended to the list "overrides".
+        nodes: Executables with this parameter; empty for all nodes of the stack.
+        override: Key of the configuration, if the value goes to "overrides".
     """
 
     parameter: str
@@ -33,21 +33,21 @@ class Target:
     override: str = ""
 
     def reaches(self, executable: str) -> bool:
-        """Tell whether a node gets this parameter."""
+        """Return whether a node gets this parameter."""
         return not self.nodes or executable in self.nodes
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Something a user can choose when a stack is started.
+    """A choice of the user at the start of a stack.
 
     Attributes:
-        name: As it is typed: `name:=value`, or `--name value`.
-        default: Value where nothing is said; "" leaves it to the configuration or the node.
+        name: Name in `name:=value` and `--name value`.
+        default: Default value; "" for that of the configuration or the node.
         description: One sentence for help texts.
-        kind: What the value is; a list is typed with commas.
-        choices: The only values there are; empty for any.
-        targets: Where it goes; empty for an option that chooses which nodes run.
+        kind: Type of the value; lists are typed with commas.
+        choices: Allowed values; empty for any.
+        targets: Parameters that it sets; empty for an option that selects nodes.
     """
 
     name: str
@@ -58,10 +58,10 @@ class Option:
     targets: tuple[Target, ...] = ()
 
     def parse(self, text: str) -> Value:
-        """Return the value that a text stands for; "" where that is the default.
+        """Return the value of a text; "" if the text and the default are empty.
 
         Raises:
-            ConfigError: If it is not one, saying what would be.
+            ConfigError: If the text is not a valid value.
         """
         if text == "" and self.kind != "list" and self.default == "":
             return ""
@@ -70,7 +70,7 @@ class Option:
         return value
 
     def text(self, value: Value | None = None) -> str:
-        """Return a value, or the default, as it would be typed."""
+        """Return a value, or the default, as the user types it."""
         value = self.default if value is None else value
         if isinstance(value, bool):
             return str(value).lower()
@@ -89,7 +89,7 @@ class Option:
 
 
 def override_text(key: str, value: Value) -> str:
-    """Return `key=value` as Hydra reads it, quoted where the value is not one plain word."""
+    """Return `key=value` for Hydra, quoted if the value is not one plain word."""
     if isinstance(value, bool):
         return f"{key}={str(value).lower()}"
     if isinstance(value, int | float):
@@ -97,17 +97,17 @@ def override_text(key: str, value: Value) -> str:
     text = ",".join(value) if isinstance(value, tuple) else value
     if _PLAIN.fullmatch(text):
         return f"{key}={text}"
-    # Backslashes count only in front of a quote, and there they are doubled.
+    # Hydra interprets backslashes only before a quote; there they are doubled.
     escaped = re.sub(r"(\\*)'", r"\1\1\\'", text)
     escaped = re.sub(r"(\\+)$", r"\1\1", escaped)
     return f"{key}='{escaped}'"
 
 
 def parse_values(options: Mapping[str, Option], texts: Mapping[str, str]) -> dict[str, Value]:
-    """Return the value of every option, the default where no text is given.
+    """Return the value of every option; the default where no text is given.
 
     Raises:
-        ConfigError: If a name is no option here, or a value not one of it.
+        ConfigError: If a name is not an option, or a value is not allowed.
     """
     for name in texts:
         if name not in options:
@@ -148,7 +148,7 @@ def _parse_str(name: str, text: str) -> str:
 
 
 def _parse_list(name: str, text: str) -> tuple[str, ...]:
-    """Split at commas, but not within brackets: `a=[1,2],b=3` are two entries."""
+    """Split at commas outside brackets: `a=[1,2],b=3` has two entries."""
     parts, depth, start = [], 0, 0
     for index, letter in enumerate(text):
         depth += (letter in "[{(") - (letter in "]})")
@@ -157,7 +157,7 @@ def _parse_list(name: str, text: str) -> tuple[str, ...]:
             start = index + 1
     parts.append(text[start:])
     if depth != 0:
-        raise ConfigError(f"{name} has brackets that do not match: {text!r}")
+        raise ConfigError(f"{name} has unmatched brackets: {text!r}")
     return tuple(part.strip() for part in parts if part.strip())
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a stack and what the user chose to the nodes to start, each with its parameters."""
+"""Computes the nodes of a stack and their parameters from the user's options."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from teleop_system.utils.ros2_helpers import TopicNames
 
 OVERRIDES = "overrides"
 LOG_LEVEL = "log_level"
-"""Goes to ROS 2 itself, not to a parameter of a node."""
+"""An argument of ROS 2, not a parameter of a node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +20,10 @@ class NodePlan:
     """One node to start.
 
     Attributes:
-        kind: Which one.
-        namespace: Of the node; "/" without a prefix, so that two robots' nodes differ by name.
-        parameters: By name, as the node gets them.
-        log_level: Least severe level that it logs.
+        kind: Kind of node.
+        namespace: Namespace; it has the topic prefix, so that nodes of two robots differ.
+        parameters: Parameters by name.
+        log_level: Least severe level in its log.
     """
 
     kind: NodeKind
@@ -37,7 +37,7 @@ class NodePlan:
         return f"{self.namespace.rstrip('/')}/{self.kind.executable}"
 
     def ros_arguments(self) -> list[str]:
-        """Return what follows the executable on its command line."""
+        """Return the command line arguments."""
         arguments = ["--ros-args", "-r", f"__node:={self.kind.executable}"]
         if self.namespace != "/":
             arguments += ["-r", f"__ns:={self.namespace}"]
@@ -48,7 +48,7 @@ class NodePlan:
 
 @dataclass(frozen=True, slots=True)
 class StackPlan:
-    """All nodes of a stack to start, in the order in which they are activated."""
+    """All nodes of a stack, in the order of activation."""
 
     stack: Stack
     nodes: tuple[NodePlan, ...]
@@ -60,7 +60,7 @@ class StackPlan:
         return str(self.values.get("topic_prefix", ""))
 
     def node(self, executable: str) -> NodePlan:
-        """Return the node of an executable; KeyError where it is not part of the plan."""
+        """Return the node of an executable; KeyError if it is not in the plan."""
         for node in self.nodes:
             if node.kind.executable == executable:
                 return node
@@ -68,25 +68,24 @@ class StackPlan:
 
 
 def make_plan(stack: Stack, texts: Mapping[str, str] | None = None) -> StackPlan:
-    """Return what to start for a stack, with options as they were typed.
+    """Return the nodes of a stack for options as typed.
 
     Raises:
-        ConfigError: If an option does not exist, has a value it cannot have, or two do not go
-            together.
+        ConfigError: If an option does not exist, has an invalid value, or contradicts another.
     """
     values = parse_values(stack.options, texts or {})
     _check_time(values)
     if values.get("stream"):
-        values = {**values, "camera": True}  # There would be nothing to see.
+        values = {**values, "camera": True}  # A stream needs the camera.
     prefix = str(values.get("topic_prefix", ""))
-    TopicNames.with_prefix(TopicNames.STATUS, prefix)  # A prefix ROS 2 cannot take ends here.
+    TopicNames.with_prefix(TopicNames.STATUS, prefix)  # Raises if the prefix is invalid in ROS 2.
     kinds = [
         member.kind
         for member in stack.members
         if all(condition.holds(values) for condition in member.conditions)
     ]
     if not kinds:
-        raise ConfigError(f"{stack.name} has no node to start with these options")
+        raise ConfigError(f"{stack.name} has no nodes with these options")
     namespace = f"/{prefix.strip('/')}"
     nodes = tuple(
         NodePlan(
@@ -103,13 +102,13 @@ def make_plan(stack: Stack, texts: Mapping[str, str] | None = None) -> StackPlan
 def node_parameters(
     executable: str, options: Mapping[str, Option], values: Mapping[str, Value]
 ) -> dict[str, Value]:
-    """Return the parameters that the values of a stack's options give to one of its nodes."""
+    """Return the parameters of one node, from the values of all options."""
     parameters: dict[str, Value] = {}
     overrides: list[str] = []
     for name, option in options.items():
         value = values[name]
         if value in ("", ()):
-            continue  # Left to the configuration, or to the node's own default.
+            continue  # The configuration or the node has the default.
         for target in option.targets:
             if not target.reaches(executable) or target.parameter == LOG_LEVEL:
                 continue
@@ -126,17 +125,15 @@ def node_parameters(
 
 
 def yaml_text(value: Value) -> str:
-    """Return a value as ROS 2 reads it on a command line, of the same type and no other."""
+    """Return a value for the ROS 2 command line, which keeps its type."""
     if isinstance(value, tuple):
         return json.dumps(list(value), ensure_ascii=False)
     if isinstance(value, float) and value == int(value):
-        return f"{value:.1f}"  # Without a point it would be a whole number.
+        return f"{value:.1f}"  # Without a decimal point ROS 2 reads an integer.
     return json.dumps(value, ensure_ascii=False)
 
 
 def _check_time(values: Mapping[str, Value]) -> None:
     pace = values.get("pace", "real_time")
     if pace != "real_time" and values.get("use_sim_time") is False:
-        raise ConfigError(
-            f"pace:={pace} runs on simulated time; use_sim_time:=true is needed with it"
-        )
+        raise ConfigError(f"pace:={pace} uses simulated time and needs use_sim_time:=true")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every topic and service: type, delivery, rate, and who is at its ends; makes `docs/topics.md`.
+"""Table of all topics and services; the source of `docs/topics.md`.
 
-`python -m teleop_system.stacks.topic_table > docs/topics.md` writes the page anew.
+`python -m teleop_system.stacks.topic_table > docs/topics.md` writes the page.
 """
 
 import sys
@@ -15,12 +15,13 @@ ARM, HAND, BASE, HEAD = "arm_teleop_node", "hand_teleop_node", "locomotion_node"
 TRACKERS, GLOVES, HMD = "dummy_tracker_pub", "dummy_glove_pub", "dummy_hmd_pub"
 REPLAY, STREAM = "bvh_replay_publisher", "rgbd_stream_node"
 MODULES = (ARM, HAND, BASE, HEAD)
-EVERYBODY = (BRIDGE, *MODULES, STREAM, TRACKERS, GLOVES, HMD, REPLAY)
+ALL_NODES = (BRIDGE, *MODULES, STREAM, TRACKERS, GLOVES, HMD, REPLAY)
 
 SENSOR, COMMAND, STATUS = QoSPreset.SENSOR_DATA, QoSPreset.COMMAND, QoSPreset.STATUS
 POSE, JOINTS = "geometry_msgs/msg/PoseStamped", "sensor_msgs/msg/JointState"
 IMAGE, TRAJECTORY = "sensor_msgs/msg/Image", "trajectory_msgs/msg/JointTrajectory"
-ARRAY, TRIGGER = "diagnostic_msgs/msg/DiagnosticArray", "std_srvs/srv/Trigger"
+ARRAY = "diagnostic_msgs/msg/DiagnosticArray"
+CAMERA_RATE = "`camera_fps`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +29,13 @@ class TopicRow:
     """One topic.
 
     Attributes:
-        name: Of `TopicNames`; with `/*` where the name of a sensor follows.
-        type: Of its messages.
-        qos: How they are delivered.
-        rate: Messages per second in [Hz]; a text where there is no one number.
-        publishers: Nodes of ours that send it.
-        subscribers: Nodes of ours that listen to it; `joint_targets` only where they need it.
-        content: What it carries.
+        name: Name from `TopicNames`; `/*` stands for the name of a sensor.
+        type: Message type.
+        qos: QoS preset.
+        rate: Messages per second in [Hz], or a description.
+        publishers: Nodes of the package that publish it.
+        subscribers: Nodes of the package that subscribe, some only on demand.
+        content: Content.
     """
 
     name: str
@@ -48,35 +49,45 @@ class TopicRow:
 
 @dataclass(frozen=True, slots=True)
 class ServiceRow:
-    """One service, always a `std_srvs/srv/Trigger` whose answer says why it refuses."""
+    """One service, always a `std_srvs/srv/Trigger`; a refusal has its reason in the answer."""
 
     name: str
     server: str
     content: str
 
 
+def _tracker(name: str, subscribers: tuple[str, ...], body: str) -> TopicRow:
+    return TopicRow(name, POSE, SENSOR, "100", (TRACKERS, REPLAY), subscribers, body)
+
+
+def _command(
+    name: str, rate: str, publishers: tuple[str, ...], content: str, type_: str = JOINTS
+) -> TopicRow:
+    return TopicRow(name, type_, COMMAND, rate, publishers, (BRIDGE,), content)
+
+
+def _state(
+    name: str, type_: str, rate: str, content: str, subscribers: tuple[str, ...] = ()
+) -> TopicRow:
+    return TopicRow(name, type_, SENSOR, rate, (BRIDGE,), subscribers, content)
+
+
+def _glove(name: str) -> TopicRow:
+    return TopicRow(
+        name, JOINTS, SENSOR, "100", (GLOVES, REPLAY), (HAND,), "20 finger angles [rad]"
+    )
+
+
+def _status(name: str, rate: str, subscribers: tuple[str, ...], content: str) -> TopicRow:
+    return TopicRow(name, ARRAY, STATUS, rate, ALL_NODES, subscribers, content)
+
+
 TOPICS = (
-    TopicRow(
-        TopicNames.RIGHT_TRACKER, POSE, SENSOR, "100", (TRACKERS, REPLAY), (ARM,), "right hand"
-    ),
-    TopicRow(
-        TopicNames.LEFT_TRACKER, POSE, SENSOR, "100", (TRACKERS, REPLAY), (ARM,), "left hand"
-    ),
-    TopicRow(
-        TopicNames.WAIST_TRACKER, POSE, SENSOR, "100", (TRACKERS, REPLAY), (ARM, BASE), "waist"
-    ),
-    TopicRow(
-        TopicNames.RIGHT_FOOT_TRACKER,
-        POSE,
-        SENSOR,
-        "100",
-        (TRACKERS, REPLAY),
-        (BASE,),
-        "right foot",
-    ),
-    TopicRow(
-        TopicNames.LEFT_FOOT_TRACKER, POSE, SENSOR, "100", (TRACKERS, REPLAY), (BASE,), "left foot"
-    ),
+    _tracker(TopicNames.RIGHT_TRACKER, (ARM,), "right hand"),
+    _tracker(TopicNames.LEFT_TRACKER, (ARM,), "left hand"),
+    _tracker(TopicNames.WAIST_TRACKER, (ARM, BASE), "waist"),
+    _tracker(TopicNames.RIGHT_FOOT_TRACKER, (BASE,), "right foot"),
+    _tracker(TopicNames.LEFT_FOOT_TRACKER, (BASE,), "left foot"),
     TopicRow(
         TopicNames.HMD_ORIENTATION,
         "geometry_msgs/msg/QuaternionStamped",
@@ -84,235 +95,105 @@ TOPICS = (
         "90",
         (HMD, REPLAY),
         (ARM, HEAD),
-        "where the operator looks",
+        "orientation of the operator's head",
     ),
-    TopicRow(
-        TopicNames.LEFT_HAND_JOINTS,
-        JOINTS,
-        SENSOR,
-        "100",
-        (GLOVES, REPLAY),
-        (HAND,),
-        "20 finger angles [rad]",
-    ),
-    TopicRow(
-        TopicNames.RIGHT_HAND_JOINTS,
-        JOINTS,
-        SENSOR,
-        "100",
-        (GLOVES, REPLAY),
-        (HAND,),
-        "20 finger angles [rad]",
-    ),
-    TopicRow(
-        TopicNames.LEFT_ARM_CMD, JOINTS, COMMAND, "100", (ARM,), (BRIDGE,), "positions [rad]"
-    ),
-    TopicRow(
-        TopicNames.RIGHT_ARM_CMD, JOINTS, COMMAND, "100", (ARM,), (BRIDGE,), "positions [rad]"
-    ),
-    TopicRow(TopicNames.TORSO_CMD, JOINTS, COMMAND, "100", (ARM,), (BRIDGE,), "positions [rad]"),
-    TopicRow(
-        TopicNames.LEFT_HAND_CMD,
-        JOINTS,
-        COMMAND,
-        "100",
-        (HAND,),
-        (BRIDGE,),
-        "positions [rad], of a gripper [m]",
-    ),
-    TopicRow(
-        TopicNames.RIGHT_HAND_CMD,
-        JOINTS,
-        COMMAND,
-        "100",
-        (HAND,),
-        (BRIDGE,),
-        "positions [rad], of a gripper [m]",
-    ),
-    TopicRow(
+    _glove(TopicNames.LEFT_HAND_JOINTS),
+    _glove(TopicNames.RIGHT_HAND_JOINTS),
+    _command(TopicNames.LEFT_ARM_CMD, "100", (ARM,), "positions [rad]"),
+    _command(TopicNames.RIGHT_ARM_CMD, "100", (ARM,), "positions [rad]"),
+    _command(TopicNames.TORSO_CMD, "100", (ARM,), "positions [rad]"),
+    _command(TopicNames.LEFT_HAND_CMD, "100", (HAND,), "positions [rad], of a gripper [m]"),
+    _command(TopicNames.RIGHT_HAND_CMD, "100", (HAND,), "positions [rad], of a gripper [m]"),
+    _command(
         TopicNames.BASE_CMD_VEL,
-        "geometry_msgs/msg/Twist",
-        COMMAND,
         "50",
         (BASE,),
-        (BRIDGE,),
         "velocities [m/s], [rad/s]",
+        "geometry_msgs/msg/Twist",
     ),
-    TopicRow(
-        TopicNames.CAMERA_PAN_TILT_CMD,
-        JOINTS,
-        COMMAND,
-        "30",
-        (HEAD, STREAM),
-        (BRIDGE,),
-        "head [rad]",
+    _command(TopicNames.CAMERA_PAN_TILT_CMD, "30", (HEAD, STREAM), "pan and tilt [rad]"),
+    *(
+        _command(name, "on demand", (), "for other tools; interpolated", TRAJECTORY)
+        for name in (
+            TopicNames.LEFT_ARM_TRAJECTORY,
+            TopicNames.RIGHT_ARM_TRAJECTORY,
+            TopicNames.TORSO_TRAJECTORY,
+        )
     ),
-    TopicRow(
-        TopicNames.LEFT_ARM_TRAJECTORY,
-        TRAJECTORY,
-        COMMAND,
-        "on demand",
-        (),
-        (BRIDGE,),
-        "for other tools; interpolated",
-    ),
-    TopicRow(
-        TopicNames.RIGHT_ARM_TRAJECTORY,
-        TRAJECTORY,
-        COMMAND,
-        "on demand",
-        (),
-        (BRIDGE,),
-        "for other tools; interpolated",
-    ),
-    TopicRow(
-        TopicNames.TORSO_TRAJECTORY,
-        TRAJECTORY,
-        COMMAND,
-        "on demand",
-        (),
-        (BRIDGE,),
-        "for other tools; interpolated",
-    ),
-    TopicRow(
+    _command(
         TopicNames.JOINT_POSITIONS,
-        "std_msgs/msg/Float64MultiArray",
-        COMMAND,
         "on demand",
         (),
-        (BRIDGE,),
         "all joints in the order of joint_targets, for other tools",
+        "std_msgs/msg/Float64MultiArray",
     ),
-    TopicRow(
+    _state(
         TopicNames.JOINT_STATES,
         JOINTS,
-        SENSOR,
         "100",
-        (BRIDGE,),
+        "position, velocity, effort of all joints",
         (STREAM,),
-        "every joint: position, velocity, effort",
     ),
-    TopicRow(
-        TopicNames.JOINT_TARGETS,
-        JOINTS,
-        SENSOR,
-        "100",
-        (BRIDGE,),
-        MODULES,
-        "where the safety manager sends the joints",
-    ),
-    TopicRow(
-        TopicNames.BASE_ODOM,
-        "nav_msgs/msg/Odometry",
-        SENSOR,
-        "50",
-        (BRIDGE,),
-        (),
-        "the base in `odom`",
-    ),
-    TopicRow(
-        f"{TopicNames.IMU}/*",
-        "sensor_msgs/msg/Imu",
-        SENSOR,
-        "100",
-        (BRIDGE,),
-        (),
-        "one per sensor of the model",
-    ),
-    TopicRow(
+    _state(TopicNames.JOINT_TARGETS, JOINTS, "100", "output of the safety manager", MODULES),
+    _state(TopicNames.BASE_ODOM, "nav_msgs/msg/Odometry", "50", "pose of the base in `odom`"),
+    _state(f"{TopicNames.IMU}/*", "sensor_msgs/msg/Imu", "100", "one per sensor of the model"),
+    _state(
         f"{TopicNames.FORCE_TORQUE}/*",
         "geometry_msgs/msg/WrenchStamped",
-        SENSOR,
         "100",
-        (BRIDGE,),
-        (),
         "one per sensor of the model [N], [N m]",
     ),
-    TopicRow(
-        TopicNames.CAMERA_COLOR_IMAGE,
-        IMAGE,
-        SENSOR,
-        "`camera_fps`",
-        (BRIDGE,),
-        (STREAM,),
-        "rgb8, where `camera` is on",
-    ),
-    TopicRow(
-        TopicNames.CAMERA_DEPTH_IMAGE,
-        IMAGE,
-        SENSOR,
-        "`camera_fps`",
-        (BRIDGE,),
-        (STREAM,),
-        "32FC1 [m], where `camera` is on",
-    ),
-    TopicRow(
+    _state(TopicNames.CAMERA_COLOR_IMAGE, IMAGE, CAMERA_RATE, "rgb8, if `camera`", (STREAM,)),
+    _state(TopicNames.CAMERA_DEPTH_IMAGE, IMAGE, CAMERA_RATE, "32FC1 [m], if `camera`", (STREAM,)),
+    _state(
         TopicNames.CAMERA_INFO,
         "sensor_msgs/msg/CameraInfo",
-        SENSOR,
-        "`camera_fps`",
-        (BRIDGE,),
+        CAMERA_RATE,
+        "if `camera`",
         (STREAM,),
-        "where `camera` is on",
     ),
-    TopicRow(
-        TopicNames.CLOCK,
-        "rosgraph_msgs/msg/Clock",
-        SENSOR,
-        "100",
-        (BRIDGE,),
-        (),
-        "simulated time; never prefixed",
-    ),
-    TopicRow(
+    _state(TopicNames.CLOCK, "rosgraph_msgs/msg/Clock", "100", "simulated time; never prefixed"),
+    _status(
         TopicNames.STATUS,
-        ARRAY,
-        STATUS,
-        "2 to 5 a node",
-        EVERYBODY,
+        "2 to 5 per node",
         (BRIDGE, *MODULES, REPLAY),
         "state, rates, latencies, causes",
     ),
-    TopicRow(
+    _status(
         TopicNames.DIAGNOSTICS,
-        ARRAY,
-        STATUS,
-        "0.4 to 1 a node",
-        EVERYBODY,
+        "0.4 to 1 per node",
         (),
         "the same for ROS 2's own tools; never prefixed",
     ),
-    TopicRow(
+    _command(
         TopicNames.CLUTCH,
-        "std_msgs/msg/Bool",
-        COMMAND,
         "10 and on change",
         (CLUTCH_KEYS,),
-        (BRIDGE,),
         "whether the operator's motion counts",
+        "std_msgs/msg/Bool",
     ),
 )
 
 SERVICES = (
-    ServiceRow(TopicNames.ESTOP, BRIDGE, "stop at once, latched; holds position under power"),
-    ServiceRow(TopicNames.RESET_ESTOP, BRIDGE, "let go of the stop; engage comes next"),
-    ServiceRow(TopicNames.ENGAGE, BRIDGE, "let the operator take control"),
+    ServiceRow(TopicNames.ESTOP, BRIDGE, "emergency stop, latched; holds position under power"),
+    ServiceRow(TopicNames.RESET_ESTOP, BRIDGE, "release the emergency stop; engage comes next"),
+    ServiceRow(TopicNames.ENGAGE, BRIDGE, "give the operator control"),
     ServiceRow(TopicNames.DISENGAGE, BRIDGE, "take control from the operator"),
-    ServiceRow(TopicNames.CALIBRATE, ARM, "measure the operator, who stands in the A-pose"),
-    ServiceRow(TopicNames.START_PLAYBACK, REPLAY, "begin, or go on with, the recording"),
-    ServiceRow(TopicNames.STOP_PLAYBACK, REPLAY, "stay where the recording is"),
-    ServiceRow(TopicNames.SIMULATION_PAUSE, BRIDGE, "let simulated time stand still"),
-    ServiceRow(TopicNames.SIMULATION_RESUME, BRIDGE, "let it pass again"),
-    ServiceRow(TopicNames.SIMULATION_STEP, BRIDGE, "let one control cycle pass while paused"),
-    ServiceRow(TopicNames.SIMULATION_RESET, BRIDGE, "put the robot back where it started"),
+    ServiceRow(TopicNames.CALIBRATE, ARM, "measure the operator in the A-pose"),
+    ServiceRow(TopicNames.START_PLAYBACK, REPLAY, "start or resume the playback"),
+    ServiceRow(TopicNames.STOP_PLAYBACK, REPLAY, "pause the playback"),
+    ServiceRow(TopicNames.SIMULATION_PAUSE, BRIDGE, "pause simulated time"),
+    ServiceRow(TopicNames.SIMULATION_RESUME, BRIDGE, "resume simulated time"),
+    ServiceRow(TopicNames.SIMULATION_STEP, BRIDGE, "run one control cycle while paused"),
+    ServiceRow(TopicNames.SIMULATION_RESET, BRIDGE, "reset the simulation"),
 )
 
 INTRODUCTION = """\
 # Topics and services
 
-Written by `python -m teleop_system.stacks.topic_table`, from the table that the tests hold against
-the running nodes. Names are absolute; the parameter `topic_prefix` puts a robot's name in front of
-all of them but `/clock` and `/diagnostics`, so that several robots share one network.
+Written by `python -m teleop_system.stacks.topic_table`, from a table that the tests compare with
+the running nodes. Names are absolute. The parameter `topic_prefix` precedes all names but
+`/clock` and `/diagnostics`, so that several robots can share one network.
 
 | preset | reliability | durability | depth |
 |---|---|---|---|
@@ -320,21 +201,21 @@ all of them but `/clock` and `/diagnostics`, so that several robots share one ne
 | COMMAND | reliable | volatile | 1 |
 | STATUS | reliable | transient local | 10 |
 
-A joint command names its joints; their order is never assumed, and unknown or missing names are
-refused with a cause. `header.stamp` is when the *operator's* sample was measured, from the device
-to the command, so the age of a command is its latency. Commands are sent only by nodes that are
-active, and only while the robot's side says that it follows.
+A joint command names its joints. Their order is never assumed, and unknown or missing names are
+rejected with a cause. `header.stamp` is the measurement time of the *operator's* sample, from the
+device to the command, so the age of a command is its latency. Nodes send commands only while they
+are active and the robot side reports that it follows.
 """
 
 
 def page() -> str:
-    """Return the page about topics and services."""
+    """Return the Markdown page."""
     return "\n".join([INTRODUCTION, *_topic_lines(), "", *_service_lines(), ""])
 
 
 def _topic_lines() -> Iterator[str]:
     yield "## Topics\n"
-    yield "| topic | type | QoS | Hz | from | to | what |"
+    yield "| topic | type | QoS | Hz | from | to | content |"
     yield "|---|---|---|---|---|---|---|"
     for row in TOPICS:
         cells = (
@@ -351,17 +232,17 @@ def _topic_lines() -> Iterator[str]:
 
 def _service_lines() -> Iterator[str]:
     yield "## Services\n"
-    yield "All are `std_srvs/Trigger`; an answer that refuses says why.\n"
-    yield "| service | of | what it does |"
+    yield "All are `std_srvs/Trigger`; a refusal has its reason in the answer.\n"
+    yield "| service | node | action |"
     yield "|---|---|---|"
     for row in SERVICES:
         yield f"| `{row.name}` | {row.server} | {row.content} |"
 
 
 def _nodes(names: tuple[str, ...]) -> str:
-    if names == EVERYBODY:
+    if names == ALL_NODES:
         return "every node"
-    return ", ".join(names) or "yours"
+    return ", ".join(names) or "other tools"
 
 
 if __name__ == "__main__":

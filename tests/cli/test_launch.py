@@ -38,13 +38,13 @@ def test_the_options_of_a_stack_are_listed_with_their_choices(name: str) -> None
         (["teleop_sin"], "did you mean 'teleop_sim'"),
         (["teleop_sim", "--robt", "x"], "did you mean 'robot'"),
         (["teleop_sim", "pace:=slow"], "pace cannot be 'slow'"),
-        (["teleop_sim", "pace:=fast"], "use_sim_time:=true is needed"),
+        (["teleop_sim", "pace:=fast"], "needs use_sim_time:=true"),
         (["teleop_sim", "--camera-fps", "many"], "camera_fps must be a number"),
         (["teleop_sim", "topic_prefix:=1st"], "topic_prefix '1st'"),
-        (["master_sim", "modules:="], "no node to start"),
+        (["master_sim", "modules:="], "has no nodes"),
     ],
 )
-def test_a_mistake_is_told_in_one_line(arguments: list[str], said: str) -> None:
+def test_a_mistake_is_reported_in_one_line(arguments: list[str], said: str) -> None:
     result = run(*arguments)
     assert result.exit_code == 2
     assert said in result.stderr

@@ -42,7 +42,7 @@ def test_changes_to_the_configuration_are_collected() -> None:
         (["--no-robt"], "no option 'robt'"),
         (["--robot"], "--robot needs a value"),
         (["--robot", "--camera"], "--robot needs a value"),
-        (["rby1"], "'rby1' is no option of teleop_sim_full"),
+        (["rby1"], "'rby1' is not an option of teleop_sim_full"),
         (["--robot-node", "external"], "no option 'robot_node'"),
     ],
 )

@@ -8,7 +8,7 @@ from teleop_system.exceptions import ConfigError, UnknownNameError
 from teleop_system.settings import load_settings
 from teleop_system.stacks import STACKS, find_stack, make_plan
 from teleop_system.stacks.description import Condition, Stack
-from teleop_system.stacks.option_catalogue import RECORDED
+from teleop_system.stacks.option_catalogue import PLAYBACK
 from teleop_system.stacks.options import Option
 from teleop_system.utils.ros2_helpers import is_ros_available
 from tests.waiting import run_to_end
@@ -87,7 +87,7 @@ def test_every_option_reaches_the_nodes_it_is_for(stack: Stack, option: Option) 
     texts = {name: text for name, text in EVERYTHING.items() if name in stack.options}
     if option.name == "camera":
         texts.pop("stream", None)  # It needs the camera, whatever is said of that.
-    if "operator" in stack.options and option in RECORDED:
+    if "operator" in stack.options and option in PLAYBACK:
         texts["operator"] = "mocap"
     text = other_text(option)
     plan = make_plan(stack, {**texts, option.name: text})
@@ -183,7 +183,7 @@ def test_every_condition_asks_for_something_that_can_be_chosen() -> None:
 
 
 def test_a_stack_without_a_node_is_an_error() -> None:
-    with pytest.raises(ConfigError, match="no node to start"):
+    with pytest.raises(ConfigError, match="has no nodes"):
         make_plan(STACKS["master_sim"], {"modules": ""})
 
 
