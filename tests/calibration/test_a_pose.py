@@ -56,7 +56,7 @@ def test_a_crooked_pose_leaves_a_residual_where_it_is_crooked() -> None:
     assert worst is RIGHT
 
 
-def test_noise_averages_out_and_is_told() -> None:
+def test_noise_averages_out_and_is_reported() -> None:
     found = calibrate_a_pose(operator(0.5, 1.0, noise=0.002, count=200), TOOLS)
     assert found.residual < 1e-3
     assert found.unrest == pytest.approx(0.002 * np.sqrt(3.0), rel=0.1)
@@ -66,19 +66,19 @@ def test_noise_averages_out_and_is_told() -> None:
     assert quat_distance(tracker.orientation, turned) < 1e-9
 
 
-def test_lost_samples_are_left_out() -> None:
+def test_lost_samples_are_ignored() -> None:
     samples = [*operator(0.0, 1.0), {role: Pose6D.lost() for role in TOOLS}]
     assert calibrate_a_pose(samples, TOOLS).residual < 1e-9
 
 
-def test_a_tracker_that_was_never_seen_is_named() -> None:
+def test_the_error_names_a_tracker_without_a_pose() -> None:
     samples = [{RIGHT: TOOLS[RIGHT], LEFT: TOOLS[LEFT]}]
     with pytest.raises(InvalidPoseError, match="waist"):
         calibrate_a_pose(samples, TOOLS)
 
 
 @pytest.mark.parametrize("roles", [(RIGHT,), (RIGHT, LEFT)])
-def test_trackers_in_one_place_are_refused(roles: tuple[TrackerRole, ...]) -> None:
+def test_trackers_at_one_point_are_refused(roles: tuple[TrackerRole, ...]) -> None:
     tools = {role: TOOLS[role] for role in roles}
     sample = {role: Pose6D(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])) for role in roles}
     with pytest.raises(InvalidPoseError, match="close together"):

@@ -58,7 +58,7 @@ def terminal() -> Iterator[Terminal]:
     made.close()
 
 
-def test_keys_move_the_clutch_and_ask_the_robot(terminal: Terminal) -> None:
+def test_keys_move_the_clutch_and_call_the_robot(terminal: Terminal) -> None:
     asked: list[str] = []
 
     def answer(_: object, response: Trigger.Response) -> Trigger.Response:
@@ -71,7 +71,7 @@ def test_keys_move_the_clutch_and_ask_the_robot(terminal: Terminal) -> None:
         clutch = bench.listen(Bool, TopicNames.CLUTCH, QoSPreset.COMMAND)
         bench.wait(lambda: "space: clutch" in terminal.shown, lambda: terminal.shown)
         bench.wait(lambda: clutch.count > 3)
-        assert not clutch.last.data  # Nobody moves the robot before a key is pressed.
+        assert not clutch.last.data  # The clutch is open before a key is pressed.
         pressed = time.monotonic()
         terminal.press(" ")
         bench.wait(lambda: clutch.last.data)
@@ -90,7 +90,7 @@ def test_keys_move_the_clutch_and_ask_the_robot(terminal: Terminal) -> None:
         bench.wait(lambda: not clutch.last.data)
 
 
-def test_without_a_terminal_it_says_so_and_ends() -> None:
+def test_without_a_terminal_it_fails_with_the_reason() -> None:
     ended = run_to_end([sys.executable, "-m", MODULE], stdin=subprocess.DEVNULL)
     assert ended.returncode == 1
     assert "stdin is not one" in ended.stderr

@@ -37,7 +37,7 @@ def test_no_image_is_used_twice_and_no_older_pair_follows() -> None:
     assert pairs.add_color(1.034, "c3", now=0.0) is None
 
 
-def test_colour_goes_alone_where_depth_has_long_been_missing() -> None:
+def test_colour_is_returned_alone_when_depth_is_missing() -> None:
     pairs = pairer(patience=0.5)
     assert pairs.add_color(1.0, "c1", now=10.0) is None
     assert pairs.add_color(1.5, "c2", now=10.4) is None

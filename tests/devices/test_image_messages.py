@@ -25,7 +25,7 @@ RGB = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
 
 
 @pytest.mark.parametrize("padding", [0, 5])
-def test_colours_come_red_first_whatever_the_order(padding: int) -> None:
+def test_colours_are_rgb_for_every_encoding(padding: int) -> None:
     np.testing.assert_array_equal(decode_color(image(RGB, "rgb8", padding=padding)), RGB)
     swapped = np.ascontiguousarray(RGB[:, :, ::-1])
     np.testing.assert_array_equal(decode_color(image(swapped, "bgr8", padding=padding)), RGB)
@@ -41,7 +41,7 @@ def test_grey_is_shown_as_grey() -> None:
 
 
 @pytest.mark.parametrize("big", [False, True])
-def test_depth_is_in_metres_whatever_the_encoding(big: bool) -> None:
+def test_depth_is_in_metres_for_every_encoding(big: bool) -> None:
     millimetres = np.array([[0, 1500], [65535, 1]], np.uint16)
     expected = [[0.0, 1.5], [65.535, 0.001]]
     np.testing.assert_allclose(
@@ -51,7 +51,7 @@ def test_depth_is_in_metres_whatever_the_encoding(big: bool) -> None:
     np.testing.assert_allclose(decode_depth(image(metres, "32FC1", big=big)), expected, rtol=1e-6)
 
 
-def test_what_a_driver_did_not_measure_is_zero() -> None:
+def test_unmeasured_pixels_are_zero() -> None:
     metres = np.array([[np.nan, np.inf, -1.0, 2.0]], np.float32)
     np.testing.assert_array_equal(decode_depth(image(metres, "32FC1")), [[0.0, 0.0, 0.0, 2.0]])
 
@@ -67,7 +67,7 @@ def test_an_unknown_encoding_is_named_with_the_known_ones() -> None:
     "changes",
     [{"step": 11}, {"height": 3}, {"width": 5}, {"width": 0}, {"height": 100_000}, {"data": b""}],
 )
-def test_sizes_that_do_not_add_up_are_refused(changes: dict[str, object]) -> None:
+def test_inconsistent_sizes_are_refused(changes: dict[str, object]) -> None:
     message = image(RGB, "rgb8")
     for name, value in changes.items():
         setattr(message, name, value)

@@ -86,7 +86,7 @@ def test_noise_of_the_sensor_is_calmed() -> None:
 
 
 @pytest.mark.parametrize(("yaw", "nod"), [(2.0, 0.0), (-2.5, 0.0), (0.0, 1.9), (0.0, -1.8)])
-def test_wishes_beyond_the_range_end_at_its_limit_with_a_cause(yaw: float, nod: float) -> None:
+def test_requests_beyond_the_range_stop_at_the_limit_with_a_cause(yaw: float, nod: float) -> None:
     output = look(gazing(), lambda t: (yaw * min(1, t - 2), nod * min(1, t - 2)), 2.0, 6.0)[-1]
     expected = [max(-LIMIT, min(LIMIT, angle)) for angle in (yaw, nod)]
     assert (output.pan, output.tilt) == pytest.approx(expected, abs=1e-6)
@@ -126,7 +126,7 @@ def test_engaging_begins_with_the_present_gaze_as_straight_ahead() -> None:
     assert (outputs[-1].pan, outputs[-1].tilt) == pytest.approx((0.0, 0.0), abs=1e-4)
 
 
-def test_without_engagement_the_head_holds_and_says_so() -> None:
+def test_without_engagement_the_head_holds_with_a_cause() -> None:
     controller = gazing()
     for tick in range(61, 120):
         gaze = head(0.02 * (tick - 60), time=tick * DT)

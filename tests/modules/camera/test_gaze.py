@@ -38,7 +38,7 @@ def test_level_angles_are_those_of_the_gaze() -> None:
         assert gaze_angles(quaternion) == pytest.approx(expected, abs=1e-9)
 
 
-def test_angles_do_not_leap_while_a_tilted_head_looks_across_the_pole() -> None:
+def test_angles_do_not_jump_while_a_tilted_head_looks_across_the_pole() -> None:
     nods = np.linspace(0.0, 2.2, 2000)
     angles = np.array([gaze_angles(head(0.3, nod, 0.25)) for nod in nods])
     steps = np.abs(np.diff(angles, axis=0))

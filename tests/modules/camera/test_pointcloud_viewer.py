@@ -80,7 +80,7 @@ def test_a_surface_has_no_gaps_from_nearer_and_above_and_its_shadow_stays_empty(
         assert len(rows) > 40
         assert np.diff(rows).max() == 1, f"a gap in column {column}"
     behind = np.flatnonzero(is_drawn[:, 80])
-    assert np.diff(behind).max() > 5, "nobody saw the floor behind the board"
+    assert np.diff(behind).max() > 5, "no point of the floor behind the board is visible"
 
 
 def test_a_snapshot_has_its_points_in_the_middle(tmp_path: Path) -> None:

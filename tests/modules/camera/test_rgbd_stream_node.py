@@ -29,7 +29,7 @@ def test_clients_see_and_turn_the_robot_s_head_while_the_node_is_active(bench: B
     with running_robot():
         bench.start(MODULE, NODE, overrides=[f"streaming.port={port}"])
         assert bench.transition(NODE, "configure")
-        assert not is_served(port), "a node that is not active serves nobody"
+        assert not is_served(port), "an inactive node does not serve"
         assert bench.transition(NODE, "activate")
         color = TopicNames.CAMERA_COLOR_IMAGE
         # Nobody looks, nothing is drawn.

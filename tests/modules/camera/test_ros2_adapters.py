@@ -38,7 +38,7 @@ class TestHeadOrientationTopic(MasterTrackerSuite):
         return HeadOrientationTopic(self.node)
 
 
-def test_a_head_survives_the_way_over_the_topic(node: TeleopNode) -> None:
+def test_a_head_passes_the_topic_unchanged(node: TeleopNode) -> None:
     source = SimulatedTracker(TrackerRole.HEAD, clock=node.now)
     source.initialize()
     publisher = HeadPublisher(node, source)

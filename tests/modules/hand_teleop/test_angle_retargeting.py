@@ -15,7 +15,7 @@ from teleop_system.simulators.human.gestures import GESTURES
 from .limits import joint_limits
 from .operators import SIDES, Array, random_angles
 
-# Of both hands: which human angle moves which joint, and which way on the right and on the left.
+# For each joint: its human angle, and the signs of motion on the right and on the left hand.
 SIGNS = [
     (0, 0, -1, +1),  # The thumb's base turns away from the fingers as the thumb bends.
     (1, 1, -1, +1),
@@ -50,7 +50,7 @@ def tips_of(name: str, side: str) -> Array:
 
 
 @pytest.mark.parametrize(("human", "joint", "right", "left"), SIGNS)
-def test_every_joint_turns_the_way_of_the_table(
+def test_every_joint_rotates_in_the_direction_of_the_table(
     human: int, joint: int, right: int, left: int
 ) -> None:
     start = np.full(20, 0.3)

@@ -52,19 +52,21 @@ ROUNDING = 6e-7  # The figures have six decimals.
 
 
 @pytest.mark.parametrize(("positions", "tips"), [(np.zeros(20), ZERO_TIPS), (FLEXED, FLEXED_TIPS)])
-def test_right_tips_are_where_the_maker_says(positions: np.ndarray, tips: np.ndarray) -> None:
+def test_right_tips_match_the_figures_of_the_maker(
+    positions: np.ndarray, tips: np.ndarray
+) -> None:
     np.testing.assert_allclose(dg5f.tip_positions(positions, "right"), tips, atol=ROUNDING)
 
 
 @pytest.mark.parametrize(
     ("positions", "tips"), [(np.zeros(20), ZERO_TIPS), (FLEXED_LEFT, FLEXED_TIPS)]
 )
-def test_left_tips_are_where_the_maker_says(positions: np.ndarray, tips: np.ndarray) -> None:
+def test_left_tips_match_the_figures_of_the_maker(positions: np.ndarray, tips: np.ndarray) -> None:
     mirrored = tips * [1.0, -1.0, 1.0]
     np.testing.assert_allclose(dg5f.tip_positions(positions, "left"), mirrored, atol=ROUNDING)
 
 
-def test_the_extension_goes_on_along_the_last_link() -> None:
+def test_the_extension_continues_the_last_link() -> None:
     near, far = (dg5f.finger_positions(FLEXED[None], extension=e)[:, 0] for e in (0.0, 0.01))
     link = near[:, 3] - near[:, 2]
     expected = near[:, 3] + 0.01 * link / np.linalg.norm(link, axis=1, keepdims=True)

@@ -24,8 +24,8 @@ def brute_force_gap(points: np.ndarray, first: int, second: int) -> float:
         ends = points[finger]
         return np.concatenate([ends[k] + shares * (ends[k + 1] - ends[k]) for k in range(3)])
 
-    way = along(first)[:, None] - along(second)[None]
-    return float(np.linalg.norm(way, axis=-1).min()) - 2.0 * RADIUS
+    separation = along(first)[:, None] - along(second)[None]
+    return float(np.linalg.norm(separation, axis=-1).min()) - 2.0 * RADIUS
 
 
 def random_hands(count: int) -> np.ndarray:

@@ -102,7 +102,7 @@ def test_gestures_are_recognisable(name: str) -> None:
 
 
 @pytest.mark.parametrize("finger", [1, 2, 3])
-def test_a_pinch_stays_closed_wherever_it_is_held(finger: int) -> None:
+def test_a_pinch_stays_closed_at_any_position(finger: int) -> None:
     rest = human_tips(GESTURES["pinch"], "right")
     meeting = rest[0].copy()
     batch = FingertipBatch(("right",))
@@ -121,7 +121,7 @@ def test_a_pinch_stays_closed_wherever_it_is_held(finger: int) -> None:
     assert np.abs(gaps[60:]).max() < 0.003
 
 
-def test_a_pinch_closes_and_opens_without_a_leap() -> None:
+def test_a_pinch_closes_and_opens_without_a_jump() -> None:
     rest = human_tips(GESTURES["pinch"], "right")
     batch = FingertipBatch(("right",))
     for _ in range(100):
@@ -189,7 +189,7 @@ def test_a_state_without_tips_is_refused() -> None:
         retargeter.retarget(HandJointState(np.zeros(20)))
 
 
-def test_a_retargeter_takes_up_from_where_the_hand_is() -> None:
+def test_a_retargeter_starts_from_the_measured_hand() -> None:
     far, near = (FingertipRetargeter("right", HandTeleopConfig()) for _ in range(2))
     target = settle(human_tips(GESTURES["fist"], "right"), count=300)
     near.reset(target)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One hand: following, holding, engaging, and what it says about bad input."""
+"""One hand: following, holding, engaging, and causes of bad input."""
 
 import dataclasses
 import itertools
@@ -46,7 +46,7 @@ def steps(outputs: list[HandOutput]) -> Array:
 
 
 @pytest.mark.parametrize("side", SIDES)
-def test_a_hand_comes_to_where_the_retargeter_wants_it(side: str) -> None:
+def test_a_hand_reaches_the_target_of_the_retargeter(side: str) -> None:
     outputs = hold_gesture(HandController(side), "relaxed", seconds=3.0)
     wanted = AngleRetargeter(side).retarget(gesture("relaxed", side=side))
     np.testing.assert_allclose(outputs[-1].positions, wanted, atol=1e-6)
@@ -85,7 +85,7 @@ def test_an_unknown_retargeter_names_the_thing() -> None:
         HandController("right", HandTeleopConfig(retargeter="angels"))
 
 
-def test_engaging_begins_without_a_jump_and_takes_its_time() -> None:
+def test_engaging_starts_without_a_jump_and_follows_the_ramp() -> None:
     controller = HandController("right")
     start = controller.update(None, now=0.0, dt=DT).positions
     outputs = hold_gesture(controller, "fist", seconds=1.0)
@@ -93,11 +93,11 @@ def test_engaging_begins_without_a_jump_and_takes_its_time() -> None:
     assert 0.0 < moved[0] <= 0.002
     assert Rule.ENGAGE_JUMP in rules(outputs[0])
     final = float(np.abs(AngleRetargeter("right").retarget(gesture("fist")) - start).max())
-    assert moved[39] < 0.6 * final  # Half-way through the ramp it is at half the way.
+    assert moved[39] < 0.6 * final  # Half-way through the ramp it is at half the distance.
     assert Rule.ENGAGE_JUMP not in rules(outputs[-1])
 
 
-def test_every_way_back_into_following_begins_within_the_promise() -> None:
+def test_every_restart_of_following_begins_within_the_promise() -> None:
     rng = np.random.default_rng(11)
     for case in range(16):
         config = HandTeleopConfig(retargeter=("angles", "fingertips")[case % 2])
@@ -118,7 +118,7 @@ def test_every_way_back_into_following_begins_within_the_promise() -> None:
                 before = controller.update(None, now=now, dt=max(dt, 0.02)).positions
 
 
-def test_a_hand_that_is_not_engaged_holds_and_says_so() -> None:
+def test_a_hand_that_is_not_engaged_holds_with_a_cause() -> None:
     controller = HandController("right")
     outputs = [
         controller.update(gesture("fist", k * DT), now=k * DT, dt=DT, engaged=False)
@@ -186,7 +186,7 @@ def test_following_resumes_after_a_loss_with_the_ramp() -> None:
 @pytest.mark.parametrize(
     ("stamp", "rule"), [(0.5, Rule.TIME_ORDER), (3.0, Rule.TIME_ORDER), (-1.0, Rule.TIME_ORDER)]
 )
-def test_a_stamp_out_of_order_is_passed_over(stamp: float, rule: Rule) -> None:
+def test_a_stamp_out_of_order_is_ignored(stamp: float, rule: Rule) -> None:
     controller = HandController("right")
     before = hold_gesture(controller, "open", seconds=2.0)[-1]
     output = controller.update(gesture("fist", stamp), now=2.01, dt=DT)
@@ -194,13 +194,13 @@ def test_a_stamp_out_of_order_is_passed_over(stamp: float, rule: Rule) -> None:
     np.testing.assert_allclose(output.positions, before.positions, atol=1e-6)
 
 
-def test_a_repeated_stamp_with_other_angles_is_passed_over() -> None:
+def test_a_repeated_stamp_with_other_angles_is_ignored() -> None:
     controller = HandController("right")
     hold_gesture(controller, "open", seconds=2.0)
     assert rules(controller.update(gesture("fist", 2.0), now=2.01, dt=DT)) == {Rule.TIME_ORDER}
 
 
-def test_a_sample_seen_twice_is_nothing_to_speak_of() -> None:
+def test_a_repeated_sample_has_no_cause() -> None:
     controller = HandController("right")
     hold_gesture(controller, "open", seconds=2.0)
     output = controller.update(gesture("open", 2.0), now=2.01, dt=DT)
@@ -208,12 +208,12 @@ def test_a_sample_seen_twice_is_nothing_to_speak_of() -> None:
     assert not output.causes
 
 
-def test_a_glove_that_restarts_its_clock_is_heard_again() -> None:
+def test_a_glove_that_restarts_its_clock_is_followed_again() -> None:
     controller = HandController("right")
     hold_gesture(controller, "open", start=100.0, seconds=1.0)
     for k in range(20):
         controller.update(None, now=101.0 + k * DT, dt=DT)
-    # The loop's own clock started anew as well.
+    # The loop's own clock restarted as well.
     controller.update(gesture("open", 0.0), now=0.0, dt=DT)
     outputs = hold_gesture(controller, "open", start=0.0, seconds=0.2)
     assert outputs[-1].following
@@ -230,7 +230,7 @@ def test_the_other_hand_is_not_followed() -> None:
     assert not output.following
 
 
-def test_an_angle_no_joint_can_have_is_passed_over() -> None:
+def test_an_impossible_angle_is_ignored() -> None:
     controller = HandController("right")
     hold_gesture(controller, "open", seconds=2.0)
     angles = GESTURES["open"].copy()
@@ -239,7 +239,7 @@ def test_an_angle_no_joint_can_have_is_passed_over() -> None:
     assert rules(output) == {Rule.POSITION}
 
 
-def test_tips_beyond_any_hand_are_passed_over() -> None:
+def test_tips_out_of_reach_of_a_hand_are_ignored() -> None:
     controller = HandController("right", HandTeleopConfig(retargeter="fingertips"))
     hold_gesture(controller, "open", seconds=2.0)
     far = HandJointState(np.zeros(20), np.full((5, 3), 1.0), 2.01)
@@ -266,7 +266,7 @@ def test_a_broken_clock_stops_the_hand_where_it_is(now: float, dt: float) -> Non
     np.testing.assert_array_equal(output.positions, before.positions)
 
 
-def test_a_stall_of_two_seconds_is_no_leap() -> None:
+def test_a_stall_of_two_seconds_causes_no_jump() -> None:
     controller = HandController("right")
     before = hold_gesture(controller, "open", seconds=2.0)[-1]
     output = controller.update(gesture("fist", 4.0), now=4.0, dt=2.0)

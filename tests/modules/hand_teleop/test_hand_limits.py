@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever comes in, no command breaks a limit: judged from the commands alone.
+"""No input makes a command break a limit: checked on the commands alone.
 
 The oracle shares nothing with the controller: its limits are the figures of the maker's table, and
 gaps between fingers are found by trying points along their links.
@@ -135,7 +135,7 @@ def test_speed_and_acceleration_hold_for_a_lively_hand(retargeter: str) -> None:
 
 
 @pytest.mark.parametrize("retargeter", ["angles", "fingertips"])
-def test_fingers_that_touched_come_apart_again(retargeter: str) -> None:
+def test_fingers_that_touched_separate_again(retargeter: str) -> None:
     controller = HandController("right", HandTeleopConfig(retargeter=retargeter))
     fist, flat = (SimulatedHand("right", motion=name).state_at(9.0) for name in ("fist", "open"))
 

@@ -80,7 +80,7 @@ def test_named_angles_may_come_in_any_order(node: TeleopNode) -> None:
         ((), (float("nan"), *ANGLES[1:]), Rule.NON_FINITE),
     ],
 )
-def test_angles_that_are_no_hand_s_are_refused_with_a_cause(
+def test_invalid_angles_are_refused_with_a_cause(
     node: TeleopNode, names: tuple[str, ...], angles: tuple[float, ...], rule: Rule
 ) -> None:
     topic = take(node, names, angles)
@@ -100,7 +100,7 @@ def test_tips_are_added_where_they_are_wanted(node: TeleopNode) -> None:
     assert topic.latest.finger_tip_positions.shape == (5, 3)
 
 
-def test_a_glove_survives_the_way_over_the_topic(node: TeleopNode) -> None:
+def test_a_glove_passes_the_topic_unchanged(node: TeleopNode) -> None:
     source = SimulatedHand("right", motion="fist", clock=node.now)
     source.initialize()
     publisher = GlovePublisher(node, source)

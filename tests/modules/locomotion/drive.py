@@ -22,6 +22,6 @@ def drive(
 
 
 def is_zero(output: LocomotionOutput) -> bool:
-    """Tell whether the base is to stand."""
+    """Return whether the base must stand."""
     command = output.command
     return (command.linear_x, command.linear_y, command.angular_z) == (0.0, 0.0, 0.0)

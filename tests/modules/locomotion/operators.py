@@ -20,7 +20,7 @@ class Stance:
     right: tuple[float, float, float, float] = (0.0, -HALF_STANCE, 0.0, 0.0)
 
     def poses(self, time: float, rng: random.Random | None = None) -> tuple[Pose6D, Pose6D]:
-        """Return left and right tracker, with 2 mm and 0.5 degrees of noise if asked for."""
+        """Return left and right tracker, with 2 mm and 0.5 degrees of noise if `rng` is given."""
         left, right = (_pose(foot, time, rng) for foot in (self.left, self.right))
         return left, right
 
@@ -96,7 +96,7 @@ def turning(rate: float, start: float = 1.0, stop: float = math.inf) -> Operator
 
 
 def _strides(time: float) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return how many seconds' worth of way each foot has gone, and how high it is."""
+    """Return the walked time of each foot, and its height."""
     if time <= 0.0:
         return (0.0, 0.0), (0.0, 0.0)
     return _stride(time), _stride(time + 0.5)

@@ -36,12 +36,12 @@ def is_still(estimate: GaitEstimate) -> bool:
     return (estimate.forward, estimate.lateral, estimate.turn) == (0.0, 0.0, 0.0)
 
 
-def test_standing_with_sensor_noise_gives_exactly_no_wish() -> None:
+def test_standing_with_sensor_noise_requests_exactly_zero() -> None:
     estimates = watch(standing, 20.0)
     assert all(is_still(e) and e.state is GaitState.STANDING for e in estimates)
 
 
-def test_swaying_on_the_spot_gives_exactly_no_wish() -> None:
+def test_swaying_on_the_spot_requests_exactly_zero() -> None:
     def swaying(time: float) -> Stance:
         lean = 0.015 * math.sin(2.0 * time)
         lift = 0.01 * (1.0 + math.sin(3.0 * time))
@@ -51,7 +51,7 @@ def test_swaying_on_the_spot_gives_exactly_no_wish() -> None:
 
 
 @pytest.mark.parametrize("cadence", [1.5, 2.0, 2.5])
-def test_stepping_in_place_wishes_ahead_with_the_cadence(cadence: float) -> None:
+def test_stepping_in_place_requests_speed_ahead_with_the_cadence(cadence: float) -> None:
     estimate = watch(stepping(cadence), 6.0)[-1]
     assert estimate.state is GaitState.STEPPING
     assert estimate.forward == pytest.approx(cadence * GaitConfig().stride, rel=0.05)
@@ -64,7 +64,7 @@ def test_stepping_is_seen_with_the_second_lift() -> None:
     assert (first + 1) * DT == pytest.approx(1.55, abs=0.05)
 
 
-def test_a_single_lift_is_no_stepping() -> None:
+def test_a_single_lift_is_not_stepping() -> None:
     def lifting(time: float) -> Stance:
         height = 0.15 if 1.0 < time < 1.4 else 0.0
         return Stance(left=(0.0, HALF_STANCE, height, 0.0))
@@ -72,14 +72,14 @@ def test_a_single_lift_is_no_stepping() -> None:
     assert all(is_still(e) for e in watch(lifting, 3.0))
 
 
-def test_lifting_the_same_foot_again_and_again_is_no_stepping() -> None:
+def test_lifting_the_same_foot_repeatedly_is_not_stepping() -> None:
     def tapping(time: float) -> Stance:
         return Stance(left=(0.0, HALF_STANCE, 0.1 * max(0.0, math.sin(8.0 * time)), 0.0))
 
     assert all(is_still(e) for e in watch(tapping, 6.0))
 
 
-def test_hopping_on_both_feet_is_no_stepping() -> None:
+def test_hopping_on_both_feet_is_not_stepping() -> None:
     def hopping(time: float) -> Stance:
         height = 0.15 * max(0.0, math.sin(8.0 * time))
         return Stance((0.0, HALF_STANCE, height, 0.0), (0.0, -HALF_STANCE, height, 0.0))
@@ -94,7 +94,7 @@ def test_standing_on_one_leg_is_standing() -> None:
     assert all(is_still(e) for e in watch(crane, 6.0))
 
 
-def test_a_kick_is_no_walking() -> None:
+def test_a_kick_is_not_walking() -> None:
     def kicking(time: float) -> Stance:
         swing = 0.6 * max(0.0, math.sin(4.0 * time))
         return Stance(right=(swing, -HALF_STANCE, 0.3 * swing, swing))
@@ -103,18 +103,18 @@ def test_a_kick_is_no_walking() -> None:
 
 
 @pytest.mark.parametrize("speed", [0.3, 0.8, 1.2])
-def test_walking_wishes_the_speed_of_the_body(speed: float) -> None:
+def test_walking_requests_the_speed_of_the_body(speed: float) -> None:
     estimates = watch(walking(speed), 8.0)[200:]
     assert {e.state for e in estimates} == {GaitState.WALKING}
     assert np.mean([e.forward for e in estimates]) == pytest.approx(speed, rel=0.05)
     assert max(abs(e.lateral) for e in estimates) < 0.05
 
 
-def test_walking_backwards_wishes_backwards() -> None:
+def test_walking_backwards_requests_a_negative_speed() -> None:
     assert watch(walking(0.5, heading=math.pi), 6.0)[-1].forward == pytest.approx(-0.5, abs=0.1)
 
 
-def test_walking_sideways_wishes_sideways() -> None:
+def test_walking_sideways_requests_lateral_speed() -> None:
     estimate = watch(walking(0.2, heading=math.pi / 2.0), 6.0)[-1]
     assert estimate.lateral == pytest.approx(0.2, abs=0.05)
     assert abs(estimate.forward) < 0.03
@@ -127,7 +127,7 @@ def test_walking_ends_within_a_step_of_the_feet_resting() -> None:
 
 
 @pytest.mark.parametrize("rate", [0.8, -0.8])
-def test_turning_wishes_the_rate_of_the_feet_and_no_way_ahead(rate: float) -> None:
+def test_turning_requests_the_rate_of_the_feet_and_no_speed(rate: float) -> None:
     estimates = watch(turning(rate), 6.0)
     assert np.mean([e.turn for e in estimates[150:]]) == pytest.approx(rate, rel=0.05)
     assert all(e.forward == 0.0 for e in estimates)
@@ -146,7 +146,7 @@ def test_a_lifted_foot_that_swings_about_turns_nothing() -> None:
     assert all(is_still(e) for e in watch(twisting, 6.0))
 
 
-def test_a_waist_that_leans_and_twists_alone_wishes_nothing() -> None:
+def test_a_waist_that_moves_alone_requests_nothing() -> None:
     detector, rng = GaitDetector(GaitConfig()), random.Random(0)
     for tick in range(300):
         time = (tick + 1) * DT
@@ -179,7 +179,7 @@ def test_a_waist_that_comes_and_goes_does_not_move_the_body() -> None:
         assert -0.05 <= estimate.forward <= 0.9
 
 
-def test_the_stance_tells_ahead_for_trackers_that_are_strapped_on_anyhow() -> None:
+def test_the_stance_gives_the_heading_for_trackers_in_any_orientation() -> None:
     detector = GaitDetector(GaitConfig(heading="stance"))
     straps = euler_to_quat(0.4, -0.5, 2.0), euler_to_quat(-1.0, 0.3, -1.5)
     for tick in range(300):
@@ -200,7 +200,7 @@ def test_exchanged_feet_show_in_the_stance() -> None:
     assert detector.update(right, left).stance == pytest.approx(-2.0 * HALF_STANCE)
 
 
-def test_poses_that_are_no_newer_change_nothing() -> None:
+def test_poses_that_are_not_newer_change_nothing() -> None:
     detector = GaitDetector(GaitConfig())
     watch(stepping(2.0), 3.0, detector)
     before = detector.estimate

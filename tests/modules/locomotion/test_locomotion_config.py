@@ -80,6 +80,6 @@ def test_a_base_without_wheels_is_refused() -> None:
         LocomotionConfig().within(Base("floating"))
 
 
-def test_a_holonomic_wish_is_not_kept_for_a_differential_base() -> None:
+def test_a_holonomic_setting_is_replaced_for_a_differential_base() -> None:
     config = replace(LocomotionConfig(), drive="holonomic")
     assert config.within(Base("differential")).drive == "differential"

@@ -72,18 +72,18 @@ def test_walking_back_and_forth_brings_the_base_back() -> None:
         return Stance(*ends)
 
     outputs = drive(LocomotionController(CONFIG), pacing, 0.0, 14.0)
-    way = np.cumsum([output.command.linear_x for output in outputs]) * DT
-    assert way.max() > 0.8
-    assert abs(way[-1]) < 0.2
+    distance = np.cumsum([output.command.linear_x for output in outputs]) * DT
+    assert distance.max() > 0.8
+    assert abs(distance[-1]) < 0.2
 
 
-def test_scales_apply_to_the_wish() -> None:
+def test_scales_apply_to_the_requested_speed() -> None:
     controller = LocomotionController(LocomotionConfig(linear_scale=0.5))
     outputs = drive(controller, walking(0.6), 0.0, 6.0)
     assert outputs[-1].command.linear_x == pytest.approx(0.3, rel=0.1)
 
 
-def test_too_large_a_wish_is_cut_to_the_largest_speed_with_its_cause() -> None:
+def test_too_large_a_request_is_limited_with_its_cause() -> None:
     output = drive(LocomotionController(CONFIG), walking(1.2), 0.0, 6.0)[-1]
     assert output.command.linear_x == 0.5
     (cause,) = (cause for cause in output.causes if cause.rule is Rule.VELOCITY)
@@ -95,7 +95,7 @@ def test_too_large_a_wish_is_cut_to_the_largest_speed_with_its_cause() -> None:
     assert cause.value == pytest.approx(1.2, rel=0.1)
 
 
-def test_a_sideways_wish_is_reported_and_not_obeyed() -> None:
+def test_a_lateral_request_is_reported_and_ignored() -> None:
     outputs = drive(LocomotionController(CONFIG), walking(0.2, math.pi / 2.0), 0.0, 6.0)
     assert all(is_zero(output) for output in outputs)
     (cause,) = (cause for cause in outputs[-1].causes if cause.rule is Rule.UNSUPPORTED)
@@ -198,7 +198,7 @@ def test_feet_that_stay_exchanged_keep_the_base_still() -> None:
         assert Rule.SWAPPED in rules(output)
 
 
-def test_a_stamp_that_runs_backwards_is_passed_over(rolling: LocomotionController) -> None:
+def test_a_stamp_that_runs_backwards_is_ignored(rolling: LocomotionController) -> None:
     feet = stepping(2.2)(4.0).poses(4.0)
     output = rolling.update(*feet, now=5.02, dt=DT)
     assert Rule.TIME_ORDER in rules(output)
@@ -209,7 +209,7 @@ def test_a_stamp_that_runs_backwards_is_passed_over(rolling: LocomotionControlle
     assert Rule.STALE in rules(output)
 
 
-def test_a_stamp_that_repeats_with_another_pose_is_passed_over(
+def test_a_repeated_stamp_with_another_pose_is_ignored(
     rolling: LocomotionController,
 ) -> None:
     output = rolling.update(*stepping(2.2)(5.2).poses(5.0), now=5.02, dt=DT)
@@ -222,7 +222,7 @@ def test_a_sample_that_is_merely_seen_twice_needs_no_cause(rolling: LocomotionCo
     assert output.command.linear_x == 0.5
 
 
-def test_a_stamp_from_the_future_is_passed_over(rolling: LocomotionController) -> None:
+def test_a_stamp_from_the_future_is_ignored(rolling: LocomotionController) -> None:
     output = rolling.update(*stepping(2.2)(5.02).poses(9.0), now=5.02, dt=DT)
     assert Rule.TIME_ORDER in rules(output)
 
@@ -250,13 +250,13 @@ def test_a_clock_that_fails_stops_the_base(
     assert is_zero(output)
 
 
-def test_a_clock_that_starts_anew_is_followed_anew(rolling: LocomotionController) -> None:
+def test_a_clock_that_restarts_is_followed_again(rolling: LocomotionController) -> None:
     outputs = drive(rolling, stepping(2.2), 0.0, 5.0)
     assert Rule.TIME_ORDER in rules(outputs[0])
     assert outputs[-1].command.linear_x == 0.5
 
 
-def test_disengaging_stops_the_base_and_says_so(rolling: LocomotionController) -> None:
+def test_disengaging_stops_the_base_with_a_cause(rolling: LocomotionController) -> None:
     for tick in range(251, 280):
         feet = stepping(2.2)(tick * DT).poses(tick * DT)
         output = rolling.update(*feet, now=tick * DT, dt=DT, engaged=False)
@@ -278,7 +278,9 @@ def test_engaging_amid_a_walk_starts_softly() -> None:
     assert speeds[: round(0.8 / DT)].max() < 0.25
 
 
-def test_a_lost_waist_is_told_and_does_not_stop_the_base(rolling: LocomotionController) -> None:
+def test_a_lost_waist_is_reported_and_does_not_stop_the_base(
+    rolling: LocomotionController,
+) -> None:
     feet = stepping(2.2)(5.02).poses(5.02)
     output = rolling.update(*feet, Pose6D.lost(5.02), now=5.02, dt=DT)
     (cause,) = (cause for cause in output.causes if cause.rule is Rule.LOST)

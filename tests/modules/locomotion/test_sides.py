@@ -66,11 +66,11 @@ def is_swapped(output: LocomotionOutput) -> bool:
         (-0.05, 0.0, False),  # Heels that touch, and trackers that sit on the outside.
         (-0.12, 0.0, True),
         (-0.4, 0.0, True),
-        (-0.12, 0.4, False),  # One foot well ahead: the side tells nothing.
+        (-0.12, 0.4, False),  # One foot far ahead: the stance is undefined.
         (-0.3, 0.1, True),
     ],
 )
-def test_feet_at_rest_are_on_their_sides_whichever_way_they_look(
+def test_feet_at_rest_are_on_their_sides_for_any_heading(
     offset: float, ahead: float, swapped: bool, yaw: float
 ) -> None:
     outputs = drive(LocomotionController(LIVE), beside(offset, ahead, yaw), 0.0, 1.0)
@@ -100,14 +100,14 @@ def test_exchanged_trackers_move_nothing_and_putting_them_right_is_enough(
 
 
 @pytest.mark.parametrize("config", [LIVE, RECORDED])
-def test_trackers_that_change_feet_amid_a_walk_stop_the_base_and_it_goes_on(
+def test_trackers_exchanged_during_a_walk_stop_the_base_until_they_are_back(
     config: LocomotionConfig,
 ) -> None:
     operator = stepping(2.2)
     controller = LocomotionController(config)
     assert drive(controller, operator, 0.0, 5.0)[-1].command.linear_x == config.max_linear
     flicker = drive(controller, exchanged(operator), 5.0, 5.0 + DT)
-    assert is_swapped(flicker[0]), "known feet do not change places in a tick, either"
+    assert is_swapped(flicker[0]), "known feet do not exchange in one tick, either"
     after = drive(controller, operator, 5.0 + DT, 12.0)
     stop = next(index for index, output in enumerate(after) if is_zero(output))
     assert stop * DT <= FULL_STOP
@@ -126,7 +126,7 @@ def test_a_dancer_with_crossed_feet_is_followed_only_where_the_feet_are_known() 
     assert [output.command for output in known] == [output.command for output in uncrossed]
 
 
-def test_feet_that_cross_slowly_are_told_when_they_rest_and_forgiven_when_they_uncross() -> None:
+def test_feet_that_cross_slowly_are_reported_at_rest_until_they_uncross() -> None:
     def crossing(time: float) -> Stance:
         """Cross from 1 to 2 s, stay, and uncross from 5 to 6 s."""
         share = min(1.0, max(0.0, time - 1.0)) - min(1.0, max(0.0, time - 5.0))
@@ -140,7 +140,7 @@ def test_feet_that_cross_slowly_are_told_when_they_rest_and_forgiven_when_they_u
     assert len(since) == 1, "one swap is one cause"
 
 
-def test_exchanged_feet_are_not_forgotten_while_one_is_well_ahead_of_the_other() -> None:
+def test_exchanged_feet_stay_reported_while_one_is_far_ahead() -> None:
     controller = LocomotionController(LIVE)
     assert is_swapped(drive(controller, beside(-0.24), 0.0, 1.0)[-1])
     striding = drive(controller, beside(-0.24, ahead=0.6), 1.0, 2.0)

@@ -193,7 +193,7 @@ def _survives(
     is_known: bool,
     expected: frozenset[MessageType],
 ) -> bool:
-    """Send a message, and return whether the far end goes on; it has judged it by then.
+    """Send a message, and return whether the peer keeps the connection; it has checked it by then.
 
     A ping behind the message is only answered by who has read it. Where the length is wrong, or
     pings are not answered yet, something is sent that fills up whatever is waited for.
@@ -229,7 +229,7 @@ def _drop(request: object) -> None:
 
 
 def main() -> int:
-    """Run both, and say what came of it."""
+    """Run both, and return the result."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     logging.basicConfig(level=logging.ERROR)
     for name, fuzz in (("server", fuzz_server), ("client", fuzz_client)):

@@ -13,7 +13,7 @@ from teleop_system.modules.camera.streaming.wire import MessageType
 
 @contextlib.contextmanager
 def serving(behave: Callable[[socket.socket], None], *, lingers: bool = True) -> Iterator[int]:
-    """Yield the port of a server that treats one connection after the other as told."""
+    """Yield the port of a server that handles one connection after another with `behave`."""
     listener = socket.create_server(("127.0.0.1", 0))
     stopping = threading.Event()
 
@@ -45,7 +45,7 @@ def serving(behave: Callable[[socket.socket], None], *, lingers: bool = True) ->
 
 
 def greet(connection: socket.socket, token: str | None) -> None:
-    """Welcome a client, whatever it proves."""
+    """Welcome a client with any proof."""
     hello = _message(connection)
     nonce = os.urandom(32)
     connection.sendall(wire.pack(MessageType.CHALLENGE, nonce))

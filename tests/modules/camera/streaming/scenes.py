@@ -34,7 +34,7 @@ def scene(width: int = 160, height: int = 120, *, shift: int = 0) -> RGBDFrame:
 
 
 class FakeCamera(ICameraStream):
-    """Gives pictures drawn beforehand, when told to or at a steady rate."""
+    """Returns prepared images, on request or at a steady rate."""
 
     def __init__(self, fps: float | None = None, size: tuple[int, int] = (160, 120)) -> None:
         self._frame: RGBDFrame | None = None

@@ -47,7 +47,7 @@ def test_a_name_that_stands_for_nothing_is_an_error() -> None:
         authentication.is_loopback("no-such-name.invalid")
 
 
-def test_the_environment_goes_before_the_file(
+def test_the_environment_overrides_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "token"
@@ -59,7 +59,7 @@ def test_the_environment_goes_before_the_file(
     assert load_token(config) == "from the environment"
 
 
-def test_no_token_is_none_and_a_bad_one_an_error(
+def test_a_missing_token_is_none_and_a_bad_one_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(TOKEN_VARIABLE, raising=False)

@@ -18,7 +18,7 @@ def frames_of(raw: RawClient, count: int) -> list[int]:
     return found
 
 
-def test_a_client_that_shows_nothing_gets_no_more_and_then_the_newest() -> None:
+def test_a_client_without_acknowledgements_gets_only_the_newest_frame_later() -> None:
     camera = FakeCamera(fps=60.0)
     config = quick_config(fps=60.0, silence=30.0, stall=30.0)
     with RGBDStreamServer(camera, config, token=TOKEN) as server:

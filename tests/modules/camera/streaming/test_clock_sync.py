@@ -20,7 +20,7 @@ def test_the_offset_of_a_far_clock_is_found_through_uneven_delays() -> None:
     assert abs(clock.to_local(offset + 77) - 77) <= clock.round_trip / 2
 
 
-def test_the_quickest_ping_is_believed() -> None:
+def test_the_fastest_ping_counts() -> None:
     clock = ClockSync()
     clock.add(sent=0, received=900, answered=900, now=1000)
     clock.add(sent=2000, received=2010, answered=2010, now=2020)
@@ -36,7 +36,7 @@ def test_an_old_ping_is_forgotten_as_clocks_drift() -> None:
     assert clock.offset == 5000
 
 
-def test_impossible_pings_teach_nothing() -> None:
+def test_impossible_pings_are_ignored() -> None:
     clock = ClockSync()
     assert not clock.add(sent=10, received=0, answered=0, now=5)
     assert not clock.add(sent=0, received=10, answered=5, now=20)

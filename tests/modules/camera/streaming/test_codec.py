@@ -84,12 +84,12 @@ def test_a_lower_resolution_keeps_points_within_a_pixel(factor: int) -> None:
     np.testing.assert_allclose(small.rgb[row, column], square.mean(axis=0), atol=0.51)
 
 
-def test_a_region_outside_the_frame_is_an_error_that_says_so() -> None:
+def test_a_region_outside_the_frame_is_an_error() -> None:
     with pytest.raises(CodecError, match=r"exceeds the frame of 160 x 120"):
         RGBDCodec(CodecConfig(region=(100, 0, 80, 60))).prepare(scene())
 
 
-def test_nothing_left_of_a_frame_is_an_error() -> None:
+def test_an_empty_frame_is_an_error() -> None:
     with pytest.raises(CodecError, match="0 x 0"):
         RGBDCodec(CodecConfig(shrink=16)).prepare(scene(15, 15))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever a client does, memory and time stay bounded and the others notice nothing."""
+"""Hostile clients: memory and time stay bounded, and other clients are not affected."""
 
 import resource
 import socket
@@ -81,7 +81,9 @@ def test_garbage_ends_that_connection_only_and_is_logged(
         b"RGBD" + bytes(100),
     ],
 )
-def test_garbage_of_a_client_that_is_in_ends_it_too(server: RGBDStreamServer, data: bytes) -> None:
+def test_garbage_of_an_authenticated_client_ends_it_too(
+    server: RGBDStreamServer, data: bytes
+) -> None:
     raw = RawClient(server.address[1])
     raw.greet(TOKEN)
     raw.send(data)
@@ -90,7 +92,7 @@ def test_garbage_of_a_client_that_is_in_ends_it_too(server: RGBDStreamServer, da
 
 
 @pytest.mark.usefixtures("honest")
-def test_a_connection_that_says_nothing_is_closed(server: RGBDStreamServer) -> None:
+def test_a_silent_connection_is_closed(server: RGBDStreamServer) -> None:
     raw = RawClient(server.address[1])
     begun = time.monotonic()
     assert raw.is_closed()
@@ -113,7 +115,7 @@ def test_a_client_that_sends_a_byte_now_and_then_is_closed(
 
 
 @pytest.mark.usefixtures("honest")
-def test_half_a_message_of_a_client_that_is_in_is_not_waited_for(
+def test_half_a_message_of_an_authenticated_client_times_out(
     server: RGBDStreamServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     raw = RawClient(server.address[1])
@@ -151,7 +153,7 @@ def test_a_thousand_connections_are_refused(
 
 
 @pytest.mark.usefixtures("honest")
-def test_a_flood_of_messages_ends_who_sends_it(server: RGBDStreamServer) -> None:
+def test_a_flood_of_messages_ends_its_sender(server: RGBDStreamServer) -> None:
     raw = RawClient(server.address[1])
     raw.greet(TOKEN)
     ping = wire.pack(MessageType.PING)
@@ -163,7 +165,7 @@ def test_a_flood_of_messages_ends_who_sends_it(server: RGBDStreamServer) -> None
 
 
 @pytest.mark.usefixtures("honest")
-def test_a_silent_client_is_let_go() -> None:
+def test_a_silent_client_is_disconnected() -> None:
     camera = FakeCamera(fps=30.0)
     with RGBDStreamServer(camera, quick_config(silence=0.4), token=TOKEN) as server:
         raw = RawClient(server.address[1])

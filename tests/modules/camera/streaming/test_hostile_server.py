@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever a server does, a client stays up, says why, and connects again."""
+"""Hostile servers: a client survives, logs the reason and reconnects."""
 
 import dataclasses
 import socket

@@ -101,8 +101,8 @@ def test_the_page_asks_for_the_token_and_refuses_a_wrong_one(page: Page, tmp_pat
 
 def test_dragging_the_picture_turns_the_head(page: Page) -> None:
     camera = FakeCamera(fps=30.0)
-    wishes: list[HeadRequest] = []
-    with RGBDStreamServer(camera, config(), on_head=wishes.append) as server:
+    requests: list[HeadRequest] = []
+    with RGBDStreamServer(camera, config(), on_head=requests.append) as server:
         page.open(server.url)
         page.wait_for("document.getElementById('state').className === 'live'")
         box = page.evaluate("JSON.parse(JSON.stringify(color.getBoundingClientRect()))")
@@ -110,9 +110,9 @@ def test_dragging_the_picture_turns_the_head(page: Page) -> None:
         mouse = {"button": "left", "clickCount": 1}
         page.command("Input.dispatchMouseEvent", type="mousePressed", x=x, y=y, **mouse)
         page.command("Input.dispatchMouseEvent", type="mouseMoved", x=x + 100, y=y - 40, **mouse)
-        wait_for(lambda: bool(wishes))
+        wait_for(lambda: bool(requests))
         page.command("Input.dispatchMouseEvent", type="mouseReleased", x=x, y=y, **mouse)
-        pan, tilt = wishes[-1].angles or (0.0, 0.0)
+        pan, tilt = requests[-1].angles or (0.0, 0.0)
         # The scene follows the mouse: pulled to the right, the head turns left.
         assert pan == pytest.approx(120.0 / box["width"], rel=0.05)
         assert tilt == pytest.approx(48.0 / box["width"], rel=0.05)

@@ -42,7 +42,7 @@ def connect(server: RGBDStreamServer, **changes: object) -> RGBDStreamClient:
 
 
 class TestClientIsACamera(CameraStreamSuite):
-    """A stream's far end is a camera like any other."""
+    """The client of a stream is a camera like any other."""
 
     @pytest.fixture(autouse=True)
     def server(self, camera: FakeCamera) -> Iterator[None]:
@@ -96,7 +96,7 @@ def stalled_connection(server: RGBDStreamServer) -> socket.socket:
     return raw.socket
 
 
-def test_a_client_that_reads_nothing_is_let_go(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_client_that_reads_nothing_is_disconnected(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
     large = FakeCamera(fps=60.0, size=(640, 480))
     with RGBDStreamServer(large, quick_config(stall=0.5), token=TOKEN) as server:
@@ -108,47 +108,47 @@ def test_a_client_that_reads_nothing_is_let_go(caplog: pytest.LogCaptureFixture)
 
 
 def test_head_orientations_reach_the_server_with_their_time(camera: FakeCamera) -> None:
-    wishes: list[HeadRequest] = []
-    with RGBDStreamServer(camera, quick_config(), token=TOKEN, on_head=wishes.append) as server:
+    requests: list[HeadRequest] = []
+    with RGBDStreamServer(camera, quick_config(), token=TOKEN, on_head=requests.append) as server:
         client = connect(server)
         # Half the round trip bounds the error between the two clocks.
         wait_for(lambda: 0.0 < client.stats().round_trip < 0.02)
         stamp = time.monotonic() - 0.03
         assert client.send_head([0.0, 0.0, 0.6, 0.8], stamp)
-        wait_for(lambda: bool(wishes))
-        np.testing.assert_allclose(wishes[0].orientation, [0.0, 0.0, 0.6, 0.8], atol=1e-12)
-        assert abs(wishes[0].timestamp - stamp) < 0.02
+        wait_for(lambda: bool(requests))
+        np.testing.assert_allclose(requests[0].orientation, [0.0, 0.0, 0.6, 0.8], atol=1e-12)
+        assert abs(requests[0].timestamp - stamp) < 0.02
         client.set_orientation(0.4, 9.0)
-        wait_for(lambda: wishes[-1].angles is not None)
-        assert wishes[-1].angles == pytest.approx((0.4, np.pi))
+        wait_for(lambda: requests[-1].angles is not None)
+        assert requests[-1].angles == pytest.approx((0.4, np.pi))
         client.shutdown()
         assert not client.send_head([0.0, 0.0, 0.0, 1.0])
 
 
 def test_two_operators_do_not_turn_the_head_at_once(camera: FakeCamera) -> None:
-    wishes: list[HeadRequest] = []
-    with RGBDStreamServer(camera, quick_config(), token=TOKEN, on_head=wishes.append) as server:
+    requests: list[HeadRequest] = []
+    with RGBDStreamServer(camera, quick_config(), token=TOKEN, on_head=requests.append) as server:
         first, second = connect(server), connect(server)
         first.set_orientation(0.1, 0.0)
-        wait_for(lambda: len(wishes) == 1)
+        wait_for(lambda: len(requests) == 1)
         second.set_orientation(0.2, 0.0)
-        assert stays(lambda: len(wishes) == 1, 0.1)
+        assert stays(lambda: len(requests) == 1, 0.1)
         first.shutdown()
         wait_for(lambda: server.stats().head is None)
         second.set_orientation(0.3, 0.0)
-        wait_for(lambda: len(wishes) == 2)
+        wait_for(lambda: len(requests) == 2)
         second.shutdown()
 
 
 def test_the_head_can_be_switched_off(camera: FakeCamera) -> None:
-    wishes: list[HeadRequest] = []
+    requests: list[HeadRequest] = []
     config = quick_config(head=False)
-    with RGBDStreamServer(camera, config, token=TOKEN, on_head=wishes.append) as server:
+    with RGBDStreamServer(camera, config, token=TOKEN, on_head=requests.append) as server:
         client = connect(server)
         client.set_orientation(0.1, 0.0)
         frames = client.stats().frames
         wait_for(lambda: client.stats().frames > frames + 3)
-        assert not wishes
+        assert not requests
         client.shutdown()
 
 
@@ -187,7 +187,9 @@ def test_a_port_in_use_is_an_error_that_names_it(camera: FakeCamera) -> None:
             RGBDStreamServer(camera, quick_config(port)).start()
 
 
-def test_a_full_server_says_so(camera: FakeCamera, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_full_server_refuses_with_the_reason(
+    camera: FakeCamera, caplog: pytest.LogCaptureFixture
+) -> None:
     with RGBDStreamServer(camera, quick_config(clients=1), token=TOKEN) as server:
         first = connect(server)
         second = RGBDStreamClient(quick_config(server.address[1]), token=TOKEN)
@@ -221,7 +223,7 @@ def test_a_client_may_start_before_its_server(camera: FakeCamera) -> None:
     client.shutdown()
 
 
-def test_statistics_tell_rate_latency_and_loss(camera: FakeCamera) -> None:
+def test_statistics_contain_rate_latency_and_loss(camera: FakeCamera) -> None:
     with RGBDStreamServer(camera, quick_config(fps=60.0), token=TOKEN) as server:
         client = connect(server)
         wait_for(lambda: client.stats().frames > 40 and client.stats().latency > 0.0)
@@ -253,7 +255,7 @@ def test_stamps_of_another_clock_are_replaced(camera: FakeCamera) -> None:
         client.shutdown()
 
 
-def test_frames_travel_encrypted_and_only_to_who_trusts_the_server(
+def test_encrypted_frames_reach_only_clients_that_trust_the_server(
     camera: FakeCamera, tmp_path: Path
 ) -> None:
     certificate, key = str(tmp_path / "cert.pem"), str(tmp_path / "key.pem")

@@ -58,7 +58,7 @@ def test_nothing_else_is_served(server: RGBDStreamServer, path: str) -> None:
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "192.168.1.1", ""])
-def test_a_name_that_leads_here_by_a_trick_is_refused(server: RGBDStreamServer, host: str) -> None:
+def test_dns_rebinding_is_refused(server: RGBDStreamServer, host: str) -> None:
     assert get(server, "/", Host=host)[0].status == 403
 
 
@@ -67,7 +67,7 @@ def test_every_name_of_this_machine_is_served(server: RGBDStreamServer, host: st
     assert get(server, "/", Host=f"{host}:{server.address[1]}")[0].status == 200
 
 
-def test_a_page_of_somebody_else_cannot_open_the_stream(server: RGBDStreamServer) -> None:
+def test_a_foreign_page_cannot_open_the_stream(server: RGBDStreamServer) -> None:
     host, port = server.address
     with pytest.raises(InvalidStatus, match="403"):
         connect(f"ws://{host}:{port}/stream", origin="http://evil.example")  # type: ignore[arg-type]
@@ -80,7 +80,7 @@ def test_a_page_of_somebody_else_cannot_open_the_stream(server: RGBDStreamServer
     ["text", b"garbage", wire.pack(MessageType.HEAD, bytes(32)), bytes(100_000)],
     ids=["text", "garbage", "wrong message", "too long"],
 )
-def test_a_browser_that_does_not_speak_the_protocol_is_let_go(
+def test_a_browser_that_breaks_the_protocol_is_disconnected(
     server: RGBDStreamServer, data: bytes | str
 ) -> None:
     host, port = server.address
@@ -90,7 +90,7 @@ def test_a_browser_that_does_not_speak_the_protocol_is_let_go(
     assert server.stats().clients == 0
 
 
-def test_without_a_page_a_browser_is_turned_away() -> None:
+def test_without_a_page_a_browser_is_refused() -> None:
     camera = FakeCamera(fps=30.0)
     with RGBDStreamServer(camera, quick_config(page=False)) as server:
         with pytest.raises((http.client.HTTPException, OSError)):

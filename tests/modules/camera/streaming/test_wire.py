@@ -24,7 +24,7 @@ def content() -> wire.FrameContent:
 
 
 def resealed(data: bytes) -> bytes:
-    """Return a message whose checksum fits, so that what is behind it is reached."""
+    """Return a message with a valid checksum, so that the later checks run."""
     head = data[: wire.HEADER_SIZE - 4]
     payload = data[wire.HEADER_SIZE :]
     return head + struct.pack("!I", zlib.crc32(head, zlib.crc32(payload))) + payload
@@ -68,7 +68,7 @@ def test_a_flipped_bit_never_passes(position: int, bit: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "complaint"),
+    ("offset", "value", "complaint"),
     [
         (0, b"HTTP", "begins with b'RGBD', got b'HTTP'"),
         (4, b"\x02", "version 1 of the protocol, got 2"),
@@ -77,9 +77,11 @@ def test_a_flipped_bit_never_passes(position: int, bit: int) -> None:
         (16, b"\xff" * 8, "below 2\\^63"),
     ],
 )
-def test_what_is_wrong_with_a_header_is_said(place: int, value: bytes, complaint: str) -> None:
+def test_the_error_names_what_is_wrong_with_a_header(
+    offset: int, value: bytes, complaint: str
+) -> None:
     data = bytearray(wire.pack(MessageType.PING))
-    data[place : place + len(value)] = value
+    data[offset : offset + len(value)] = value
     with pytest.raises(ProtocolError, match=complaint):
         wire.unpack(resealed(bytes(data)), EVERY)
 
@@ -90,7 +92,7 @@ def test_a_huge_length_is_refused_before_anything_is_read() -> None:
         wire.unpack_header(header, EVERY)
 
 
-def test_a_client_may_not_send_what_is_the_server_s() -> None:
+def test_a_client_may_not_send_messages_of_the_server() -> None:
     with pytest.raises(ProtocolError, match="not one of those expected"):
         wire.unpack(wire.pack(MessageType.WELCOME, bytes(32)), wire.FROM_CLIENT)
 
@@ -111,8 +113,8 @@ def test_a_damaged_frame_is_a_protocol_error_or_a_frame(
     changes: list[tuple[int, int]], cut: int
 ) -> None:
     payload = bytearray(wire.pack_frame(content()))
-    for place, value in changes:
-        payload[place] = value
+    for offset, value in changes:
+        payload[offset] = value
     try:
         found = wire.unpack_frame(bytes(payload[: len(payload) - cut]))
     except ProtocolError:
@@ -124,16 +126,16 @@ def test_a_damaged_frame_is_a_protocol_error_or_a_frame(
 @pytest.mark.parametrize(
     "values", [[0, 0, 0, 0], [0, 0, 0, 2], [np.nan, 0, 0, 1], [np.inf, 0, 0, 1]]
 )
-def test_what_is_no_rotation_is_no_head(values: list[float]) -> None:
+def test_a_head_must_be_a_unit_quaternion(values: list[float]) -> None:
     with pytest.raises(ProtocolError, match="unit quaternion"):
         wire.unpack_head(struct.pack("!4d", *values))
 
 
 @pytest.mark.parametrize("angles", [(4.0, 0.0), (0.0, -4.0), (np.nan, 0.0), (np.inf, 0.0)])
-def test_what_is_no_angle_is_no_look(angles: tuple[float, float]) -> None:
+def test_a_look_must_be_finite_angles_within_pi(angles: tuple[float, float]) -> None:
     with pytest.raises(ProtocolError, match="must be within pi"):
         wire.unpack_look(struct.pack("!2d", *angles))
 
 
-def test_a_text_of_the_far_end_cannot_break_a_log_line() -> None:
+def test_a_text_of_the_peer_cannot_break_a_log_line() -> None:
     assert wire.unpack_text(b"a\nb\x1b[31m\xff") == "a?b?[31m\ufffd"
