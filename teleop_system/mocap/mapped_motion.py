@@ -3,7 +3,7 @@
 
 import cmath
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from teleop_system.interfaces import Pose6D, TrackerRole
 from teleop_system.mocap.body_path import BodyPath, gaussian_smooth, repeat_step
+from teleop_system.utils.poses import slerp
 from teleop_system.utils.transforms import quat_slerp
 
 Array = NDArray[np.float64]
@@ -123,7 +124,7 @@ class MappedMotion:
                 y + share * (ahead[1] - y),
                 z + share * (ahead[2] - z),
             )
-            a, b, c, d = _slerp((a, b, c, d), track.orientations[second].tolist(), share)
+            a, b, c, d = slerp((a, b, c, d), tuple(track.orientations[second].tolist()), share)
         if role in self.room_roles:
             origin, heading = self._body(first, second, share, cycles)
             point = origin + complex(x, y) * cmath.exp(1j * heading)
@@ -284,26 +285,3 @@ def smooth_step(shares: Array) -> Array:
     s = np.clip(shares, 0.0, 1.0)
     result: Array = s * s * s * (10.0 + s * (6.0 * s - 15.0))
     return result
-
-
-def _slerp(
-    start: tuple[float, float, float, float], end: Sequence[float], share: float
-) -> tuple[float, float, float, float]:
-    """Return the spherical interpolation of two quaternions xyzw, over the shorter arc."""
-    a, b, c, d = start
-    e, f, g, h = end
-    cosine = a * e + b * f + c * g + d * h
-    sign = 1.0 if cosine >= 0.0 else -1.0
-    angle = math.acos(min(sign * cosine, 1.0))
-    if angle < 1e-4:
-        # For small angles a linear blend is exact enough and avoids a division by zero.
-        first, second = 1.0 - share, sign * share
-    else:
-        first = math.sin((1.0 - share) * angle) / math.sin(angle)
-        second = sign * math.sin(share * angle) / math.sin(angle)
-    return (
-        first * a + second * e,
-        first * b + second * f,
-        first * c + second * g,
-        first * d + second * h,
-    )

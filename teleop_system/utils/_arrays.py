@@ -1,30 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """One formula for one pose and for many: split arrays into components and join them again.
 
-A control loop works on single poses, where every NumPy call costs more than the arithmetic.
-`split` therefore hands out plain Python floats for a single vector and arrays for a batch, so
-that the same expression serves both, and `join` puts the result together in either case.
+A control loop works on single poses, for which every NumPy call costs more than the arithmetic.
+So `split` returns plain Python floats for a single vector and arrays for a batch, the same
+expression serves both, and `join` assembles the result in either case.
 """
 
 import math
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from teleop_system.exceptions import InvalidPoseError
+from teleop_system.utils.quaternion_formulas import Component
 
 Array: TypeAlias = NDArray[np.float64]
-Component: TypeAlias = Any
-"""A float, or an array with the leading axes of the batch; arithmetic treats them alike."""
 
 SMALLEST_SQUARED_NORM = 1e-24
 """A quaternion shorter than 1e-12 is rounding noise and has no direction."""
 
 
 def as_vectors(value: ArrayLike, size: int, name: str) -> Array:
-    """Return `value` as floats of shape (..., size); InvalidPoseError where it is not."""
+    """Return `value` as floats of shape (..., size); InvalidPoseError otherwise."""
     array = np.asarray(value, dtype=np.float64)
     if array.ndim == 0 or array.shape[-1] != size:
         raise InvalidPoseError(f"{name} needs {size} numbers, got shape {array.shape}")
@@ -70,11 +69,11 @@ def join(*parts: Component) -> Array:
 def split_rotation(
     q: ArrayLike,
 ) -> tuple[Component, Component, Component, Component, Component]:
-    """Return x, y, z, w and the squared norm; InvalidPoseError where that is no rotation."""
+    """Return x, y, z, w and the squared norm; InvalidPoseError if it is no rotation."""
     array = as_vectors(q, 4, "quaternion")
     x, y, z, w = split(array)
     squared = x * x + y * y + z * z + w * w
-    # Written so that a NaN fails the comparison too.
+    # A NaN fails these comparisons too.
     if isinstance(squared, float):
         usable = SMALLEST_SQUARED_NORM < squared < math.inf
     else:
@@ -104,7 +103,7 @@ def sine_cosine(angle: Component) -> tuple[Component, Component]:
 
 
 def choose(condition: Component, chosen: Component, otherwise: Component) -> Component:
-    """Return `chosen` where the condition holds and `otherwise` elsewhere."""
+    """Return `chosen` if the condition holds, else `otherwise`, element by element."""
     if isinstance(condition, bool):
         return chosen if condition else otherwise
     return np.where(condition, chosen, otherwise)

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from teleop_system.exceptions import InvalidPoseError
 from teleop_system.utils._arrays import (
     Array,
-    Component,
     arctan2,
     as_vectors,
     choose,
@@ -20,6 +19,7 @@ from teleop_system.utils._arrays import (
     split,
     split_rotation,
 )
+from teleop_system.utils.quaternion_formulas import Component
 
 GIMBAL_TOLERANCE = 1e-12
 """How close to a pitch of a quarter turn roll and yaw become one angle, in [rad]."""

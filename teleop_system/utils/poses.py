@@ -57,14 +57,17 @@ def angle_between(a: Quaternion, b: Quaternion) -> float:
     return sqrt(x * x + y * y + z * z)
 
 
+def slerp(a: Quaternion, b: Quaternion, fraction: float) -> Quaternion:
+    """Return the rotation at `fraction`, from 0 to 1, between two, along the shorter arc."""
+    rotation = scaled_rotation(multiply(b, conjugate(a)), fraction)
+    return normalized(multiply(rotation, a))
+
+
 def blend(a: PoseTuple, b: PoseTuple, fraction: float) -> PoseTuple:
     """Return the pose at `fraction`, from 0 to 1, between two poses."""
     (ax, ay, az), (bx, by, bz) = a[0], b[0]
-    rotation = scaled_rotation(multiply(b[1], conjugate(a[1])), fraction)
-    return (
-        (ax + fraction * (bx - ax), ay + fraction * (by - ay), az + fraction * (bz - az)),
-        normalized(multiply(rotation, a[1])),
-    )
+    position = (ax + fraction * (bx - ax), ay + fraction * (by - ay), az + fraction * (bz - az))
+    return position, slerp(a[1], b[1], fraction)
 
 
 def heading_of(q: Quaternion) -> float:

@@ -2,21 +2,22 @@
 """Rotations as quaternions xyzw, over any leading axes.
 
 Every function takes arrays of shape (..., 4) and broadcasts the leading axes as NumPy does.
-A quaternion need not be normalised to be used as a rotation, but one without length or with a
-value that is not finite stands for no rotation and raises InvalidPoseError. `q` and `-q` are
-the same rotation; where a function has to choose, it returns the one with w >= 0.
+A quaternion need not be normalised to be used as a rotation, but one of length zero or with a
+value that is not finite is no rotation and raises InvalidPoseError. `q` and `-q` are the same
+rotation; a function that has to choose returns the one with w >= 0.
 """
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from teleop_system.exceptions import InvalidPoseError
+from teleop_system.utils import quaternion_formulas as formulas
 from teleop_system.utils._arrays import (
     Array,
-    Component,
     arctan2,
     as_matrices,
     as_vectors,
@@ -29,6 +30,7 @@ from teleop_system.utils._arrays import (
     split,
     split_rotation,
 )
+from teleop_system.utils.quaternion_formulas import Component
 
 ORTHONORMAL_TOLERANCE = 1e-3
 """How far R Rᵀ may be from the identity; single precision and hand-typed matrices pass."""
@@ -36,14 +38,8 @@ ORTHONORMAL_TOLERANCE = 1e-3
 
 def quat_multiply(a: ArrayLike, b: ArrayLike) -> Array:
     """Return the Hamilton product: the rotation that applies `b` first, then `a`."""
-    ax, ay, az, aw = split(as_vectors(a, 4, "quaternion"))
-    bx, by, bz, bw = split(as_vectors(b, 4, "quaternion"))
-    return join(
-        aw * bx + ax * bw + ay * bz - az * by,
-        aw * by - ax * bz + ay * bw + az * bx,
-        aw * bz + ax * by - ay * bx + az * bw,
-        aw * bw - ax * bx - ay * by - az * bz,
-    )
+    left, right = (split(as_vectors(q, 4, "quaternion")) for q in (a, b))
+    return join(*formulas.product(tuple(left), tuple(right)))
 
 
 def quat_conjugate(q: ArrayLike) -> Array:
@@ -61,32 +57,18 @@ def quat_inverse(q: ArrayLike) -> Array:
 
 def quat_normalize(q: ArrayLike) -> Array:
     """Return `q` with unit length."""
-    x, y, z, w, squared = split_rotation(q)
-    scale = 1.0 / root(squared)
-    return join(x * scale, y * scale, z * scale, w * scale)
+    return join(*_unit(q))
 
 
 def quat_canonical(q: ArrayLike) -> Array:
-    """Return whichever of `q` and `-q` has w >= 0, so that equal rotations compare equal."""
+    """Return `q` or `-q`, the one with w >= 0, so that equal rotations compare equal."""
     array = as_vectors(q, 4, "quaternion")
     return np.where(array[..., 3:] < 0.0, -array, array)
 
 
 def quat_rotate(q: ArrayLike, vector: ArrayLike) -> Array:
-    """Return `vector`, shape (..., 3), turned by `q`."""
-    x, y, z, w, squared = split_rotation(q)
-    vx, vy, vz = split(as_vectors(vector, 3, "vector"))
-    scale = 2.0 / squared
-    tx, ty, tz = (
-        scale * (y * vz - z * vy),
-        scale * (z * vx - x * vz),
-        scale * (x * vy - y * vx),
-    )
-    return join(
-        vx + w * tx + y * tz - z * ty,
-        vy + w * ty + z * tx - x * tz,
-        vz + w * tz + x * ty - y * tx,
-    )
+    """Return `vector`, shape (..., 3), rotated by `q`."""
+    return join(*formulas.rotated(_unit(q), tuple(split(as_vectors(vector, 3, "vector")))))
 
 
 def quat_to_matrix(q: ArrayLike) -> Array:
@@ -118,7 +100,7 @@ def quat_from_matrix(matrix: ArrayLike) -> Array:
     if flat.ndim == 1:
         return np.array(_shepperd(*parts))
     batch = flat.reshape(-1, 9)
-    turned = np.empty((len(batch), 4))
+    quaternions = np.empty((len(batch), 4))
     m = batch.T
     # Each candidate is the quaternion times four times one of its components; the one built
     # on the largest component loses no digits, so every row takes that one.
@@ -131,9 +113,9 @@ def quat_from_matrix(matrix: ArrayLike) -> Array:
     largest = np.argmax([candidates[index][index] for index in range(4)], axis=0)
     for index, candidate in enumerate(candidates):
         rows = largest == index
-        turned[rows] = np.stack(candidate, axis=-1)[rows]
-    turned /= np.linalg.norm(turned, axis=-1, keepdims=True)
-    return quat_canonical(turned.reshape(*flat.shape[:-1], 4))
+        quaternions[rows] = np.stack(candidate, axis=-1)[rows]
+    quaternions /= np.linalg.norm(quaternions, axis=-1, keepdims=True)
+    return quat_canonical(quaternions.reshape(*flat.shape[:-1], 4))
 
 
 def quat_angle(q: ArrayLike) -> Array:
@@ -150,31 +132,17 @@ def quat_distance(a: ArrayLike, b: ArrayLike) -> Array:
 
 def quat_log(q: ArrayLike) -> Array:
     """Return the rotation vector (axis times angle) in [rad], at most pi long, shape (..., 3)."""
-    x, y, z, w, squared = split_rotation(q)
-    length = root(x * x + y * y + z * z)
-    turned = length > 0.0
-    # The ratio keeps its digits for any length above zero, so that zero alone needs its limit.
-    ratio = choose(
-        turned,
-        arctan2(length, abs(w)) / choose(turned, length, 1.0),
-        1.0 / root(squared),
-    )
-    factor = choose(w < 0.0, -2.0, 2.0) * ratio
-    return join(x * factor, y * factor, z * factor)
+    return join(*formulas.logarithm(_unit(q)))
 
 
 def quat_exp(rotation_vector: ArrayLike) -> Array:
     """Return the unit quaternion of a rotation vector in [rad], shape (..., 3)."""
-    x, y, z = split(as_vectors(rotation_vector, 3, "rotation vector"))
-    angle = root(x * x + y * y + z * z)
-    sine, cosine = sine_cosine(0.5 * angle)
-    turned = angle > 0.0
-    factor = choose(turned, sine / choose(turned, angle, 1.0), 0.5)
-    return join(x * factor, y * factor, z * factor, cosine)
+    vector = split(as_vectors(rotation_vector, 3, "rotation vector"))
+    return join(*formulas.exponential(tuple(vector)))
 
 
 def quat_slerp(a: ArrayLike, b: ArrayLike, fraction: ArrayLike) -> Array:
-    """Return the rotation that lies `fraction` of the way from `a` to `b`, the short way round.
+    """Return the rotation at `fraction`, from 0 to 1, between `a` and `b`, along the shorter arc.
 
     Args:
         a: Rotation at fraction 0, shape (..., 4).
@@ -197,11 +165,11 @@ def quat_slerp(a: ArrayLike, b: ArrayLike, fraction: ArrayLike) -> Array:
 
 
 def quat_average(quaternions: ArrayLike, weights: ArrayLike | None = None) -> Array:
-    """Return the mean rotation over the second last axis, blind to signs, with w >= 0.
+    """Return the mean rotation over the second last axis, regardless of signs, with w >= 0.
 
     Args:
         quaternions: Shape (..., n, 4).
-        weights: Shape (..., n), not negative; equal where absent.
+        weights: Shape (..., n), not negative; equal by default.
     """
     array = quat_normalize(quaternions)
     if array.ndim < 2 or array.shape[-2] == 0:
@@ -210,6 +178,13 @@ def quat_average(quaternions: ArrayLike, weights: ArrayLike | None = None) -> Ar
     # The mean maximises the summed squared dot products, so it is the leading eigenvector.
     scatter = np.einsum("...n,...ni,...nj->...ij", share, array, array)
     return quat_canonical(np.linalg.eigh(scatter)[1][..., :, -1])
+
+
+def _unit(q: ArrayLike) -> Any:
+    """Return the components of `q` with unit length."""
+    x, y, z, w, squared = split_rotation(q)
+    scale = 1.0 / root(squared)
+    return x * scale, y * scale, z * scale, w * scale
 
 
 def _shepperd(
@@ -244,7 +219,7 @@ def _require_rotation(m: Sequence[Component], matrix: Array) -> None:
         m[0] * m[3] + m[1] * m[4] + m[2] * m[5],
         m[0] * m[6] + m[1] * m[7] + m[2] * m[8],
         m[3] * m[6] + m[4] * m[7] + m[5] * m[8],
-        # Orthonormal rows still allow a reflection, which only the determinant tells.
+        # Orthonormal rows may still be a reflection; the determinant decides.
         m[0] * (m[4] * m[8] - m[5] * m[7])
         - m[1] * (m[3] * m[8] - m[5] * m[6])
         + m[2] * (m[3] * m[7] - m[4] * m[6])

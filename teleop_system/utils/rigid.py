@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from teleop_system.exceptions import InvalidPoseError
 from teleop_system.utils._arrays import (
     Array,
-    Component,
     as_matrices,
     as_vectors,
     choose,
@@ -21,6 +20,7 @@ from teleop_system.utils._arrays import (
     sine_cosine,
     split,
 )
+from teleop_system.utils.quaternion_formulas import Component
 from teleop_system.utils.quaternions import (
     quat_exp,
     quat_from_matrix,

@@ -90,9 +90,8 @@ def smooth_orientation(
     wx, wy, wz = twist[3], twist[4], twist[5]
     rate = 2.0 / dt if ow * w + ox * x + oy * y + oz * z >= 0.0 else -2.0 / dt
     k = -math.expm1(-speed_cutoff * dt)
-    wx += k * (rate * (ow * x - ox * w + oy * z - oz * y) - wx)
-    wy += k * (rate * (ow * y - oy * w + oz * x - ox * z) - wy)
-    wz += k * (rate * (ow * z - oz * w + ox * y - oy * x) - wz)
+    rx, ry, rz, _ = multiply(measured, (-ox, -oy, -oz, ow))
+    wx, wy, wz = wx + k * (rate * rx - wx), wy + k * (rate * ry - wy), wz + k * (rate * rz - wz)
     twist[3], twist[4], twist[5] = wx, wy, wz
     speed = math.sqrt(wx * wx + wy * wy + wz * wz)
     trust = lead * speed / (speed + rest_speed)
@@ -100,11 +99,8 @@ def smooth_orientation(
     used_twist[3], used_twist[4], used_twist[5] = wx, wy, wz
     half = 0.5 * dt
     wx, wy, wz = half * wx, half * wy, half * wz
-    qx, qy, qz, qw = smoothed[3], smoothed[4], smoothed[5], smoothed[6]
-    px = qx + wx * qw + wy * qz - wz * qy
-    py = qy - wx * qz + wy * qw + wz * qx
-    pz = qz + wx * qy - wy * qx + wz * qw
-    pw = qw - wx * qx - wy * qy - wz * qz
+    q = (smoothed[3], smoothed[4], smoothed[5], smoothed[6])
+    px, py, pz, pw = multiply((wx, wy, wz, 1.0), q)
     k = -math.expm1(-(cutoff + slope * speed) * dt)
     keep, sign = 1.0 - k, k if px * x + py * y + pz * z + pw * w >= 0.0 else -k
     x, y = keep * px + sign * x, keep * py + sign * y
