@@ -8,7 +8,15 @@ import time
 
 import pytest
 
-from tests.waiting import happens, run_to_end, stays, wait_for, wait_until_constant, work_of
+from tests.waiting import (
+    happens,
+    run_to_end,
+    slowdown,
+    stays,
+    wait_for,
+    wait_until_constant,
+    work_of,
+)
 
 
 def test_a_wait_ends_with_its_event() -> None:
@@ -53,3 +61,7 @@ def test_a_command_runs_to_its_end() -> None:
     script = "import sys; print('out'); sys.stderr.write('err'); sys.exit(3)"
     done = run_to_end([sys.executable, "-c", script])
     assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "err")
+
+
+def test_a_slowdown_is_at_least_one() -> None:
+    assert slowdown() >= 1.0

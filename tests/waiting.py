@@ -19,6 +19,8 @@ _LONGEST_LOOK = 0.1
 """A look that takes longer counts as this long in [s]: this process had to wait itself."""
 _PROGRESS_PERIOD = 0.25
 """Pause between two looks at the progress in [s]; reading processor times is not cheap."""
+_SAMPLE = 0.3
+"""Processor time over which the speed of the machine is measured in [s]."""
 _WORK = 0.2
 """Processor time of a process that counts as progress in [s]."""
 
@@ -92,6 +94,14 @@ def stays(condition: Callable[[], object], span: float) -> bool:
             return True
         time.sleep(POLL)
     return False
+
+
+def slowdown() -> float:
+    """Return how many times slower than on a calm machine this process runs, at least 1."""
+    wall, used = time.monotonic(), time.process_time()
+    while time.process_time() - used < _SAMPLE:
+        pass
+    return max((time.monotonic() - wall) / _SAMPLE, 1.0)
 
 
 def run_to_end(command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[str]":

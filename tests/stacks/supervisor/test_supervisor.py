@@ -17,7 +17,10 @@ from tests.stacks.supervisor.stacks_of_samples import (
     children_of,
     is_running,
 )
-from tests.waiting import wait_for
+from tests.waiting import slowdown, wait_for
+
+LONGEST_END = 3.0
+"""A stack ends within this time on a calm machine in [s]."""
 
 
 def test_nodes_come_up_in_order_and_a_stack_ends_by_itself() -> None:
@@ -40,7 +43,7 @@ def test_a_signal_ends_everything_in_time_and_without_complaint(number: signal.S
         took = time.monotonic() - began
     assert len(children) == 3
     assert not any(is_running(pid) for pid in children.values())
-    assert took < 3.0
+    assert took < LONGEST_END * slowdown()
     assert "Traceback" not in stack.output and "killed" not in stack.output
 
 
@@ -73,7 +76,7 @@ def test_a_node_that_hangs_in_configuring_does_not_hold_up_the_end() -> None:
         began = time.monotonic()
         stack.signal(signal.SIGINT)
         assert stack.end() == 0
-        assert time.monotonic() - began < 3.0
+        assert time.monotonic() - began < LONGEST_END * slowdown()
 
 
 def test_a_node_that_keeps_dying_is_given_up_and_reported() -> None:
