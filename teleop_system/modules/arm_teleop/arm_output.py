@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the arm controller says in one tick."""
+"""The result of one tick of the arm controller."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ MOVING = (LimbState.FOLLOWING, LimbState.RAMPING)
 """States in which the operator moves a limb."""
 
 
-# Made in every tick, and to freeze it would cost more than to make it.
+# Not frozen: it is made in every tick, and freezing doubles the cost.
 @dataclass(slots=True, eq=False)  # Arrays have no single truth value.
 class ArmOutput:
-    """Where the joints of arms and torso should be, and why not where the operator wants them.
+    """Commands for the joints of arms and torso, and what limited them.
 
     Attributes:
         names: Joints, in the order of the solver.
@@ -30,10 +30,10 @@ class ArmOutput:
         causes: Whatever limited or held the motion in this tick.
         states: What each limb does, by chain.
         stamps: Time of measurement in [s] of what each chain's joints act upon. A limb that
-            keeps its place while others follow still moves for them, and carries their time.
-        columns: Where the joints of each chain stand.
-        active: Whether a limb is engaged and has been taken up. All chains move for each other,
-            so that from then on all of them have to be engaged where the command is limited.
+            keeps its pose while others follow still moves for them, and has their time.
+        columns: Indices of each chain's joints in `positions`.
+        active: Whether a limb has begun to follow and one is engaged. As all chains move for
+            each other, the commands of all of them count from then on.
     """
 
     names: tuple[str, ...]

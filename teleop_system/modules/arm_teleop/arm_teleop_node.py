@@ -25,15 +25,16 @@ from teleop_system.settings import TeleopSettings
 from teleop_system.utils.ros2_helpers import TopicNames
 
 CALIBRATION_TIME = 1.0
-"""Time in [s] before the request over which the operator has to have stood still."""
+"""Time in [s] for which the operator has to stand still before the request."""
 LARGEST_UNREST = 0.02
-"""Root mean square in [m] by which trackers may have moved meanwhile."""
+"""Root mean square in [m] by which trackers may move meanwhile."""
 
 
 class ArmTeleopNode(ModuleNode):
     """Moves arms and torso as the operator's hands and waist move.
 
-    Serves `/teleop/calibrate`: the operator stands still in the A-pose for a second, then asks.
+    It serves `/teleop/calibrate`: the operator stands still in the A-pose for a second, then calls
+    the service.
     """
 
     module_name = "arm"
@@ -50,7 +51,7 @@ class ArmTeleopNode(ModuleNode):
     def configure(self) -> None:
         super().configure()
         seconds = round(CALIBRATION_TIME * self.module.rate)
-        self._stood: deque[dict[TrackerRole, Pose6D]] = deque(maxlen=seconds)
+        self._recent: deque[dict[TrackerRole, Pose6D]] = deque(maxlen=seconds)
         self.module.calibration = self._calibration
         self.serve(Trigger, TopicNames.CALIBRATE, self._on_calibrate)
 
@@ -63,7 +64,7 @@ class ArmTeleopNode(ModuleNode):
 
     @override
     def extra_signals(self) -> Sequence[str]:
-        # Without a waist tracker, the head tells what is ahead.
+        # Without a waist tracker, the head gives the operator's heading.
         asks_head = self.settings.arm.heading in ("auto", "head")
         return (TrackerRole.HEAD.value,) if asks_head else ()
 
@@ -79,7 +80,7 @@ class ArmTeleopNode(ModuleNode):
 
     @override
     def observe(self, samples: Samples) -> None:
-        self._stood.append(
+        self._recent.append(
             {role: pose for role in TrackerRole if (pose := pose_of(samples.get(role.value)))}
         )
 
@@ -95,14 +96,14 @@ class ArmTeleopNode(ModuleNode):
         return response
 
     def _calibrate(self) -> tuple[bool, str]:
-        """Calibrate with what was seen last; tell whether it can be used, and how good it is."""
+        """Calibrate with the newest samples; return whether the result is usable, and how good."""
         refusal = self._refusal()
         if refusal or not self.is_active:
             return False, refusal or "the node is not active"
         now = self.now()
         recent = [
-            {role: pose for role, pose in seen.items() if now - pose.timestamp < CALIBRATION_TIME}
-            for seen in self._stood
+            {role: pose for role, pose in tick.items() if now - pose.timestamp < CALIBRATION_TIME}
+            for tick in self._recent
         ]
         before = self._calibration
         try:
@@ -115,7 +116,7 @@ class ArmTeleopNode(ModuleNode):
         )
         if found.unrest > LARGEST_UNREST:
             self.module.calibration = before
-            return False, f"{figures}: stand still for {CALIBRATION_TIME:.0f} s, then ask again"
+            return False, f"{figures}: stand still for {CALIBRATION_TIME:.0f} s, then call again"
         self._calibration = found
         if found.residual > self.settings.arm.max_residual:
             limit = 1e3 * self.settings.arm.max_residual

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters of the arm controller; the file `config/teleop/arm.yaml` says the same."""
+"""Parameters of the arm controller, as in `config/teleop/arm.yaml`."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -21,14 +21,14 @@ HEADINGS = ("auto", "waist", "head", "room")
 
 @dataclass(frozen=True, slots=True)
 class LimbConfig:
-    """How the operator's motion becomes that of one limb."""
+    """How one limb follows the operator's motion."""
 
     scale: float = 1.0
-    """Way of the robot per way of the operator; a calibration's own scale replaces it."""
+    """Distance of the robot per distance of the operator; a calibration has its own scale."""
     rotation_scale: float = 1.0
-    """Turn of the robot per turn of the operator."""
+    """Rotation of the robot per rotation of the operator."""
     workspace: WorkspaceBox | None = None
-    """Box that targets are kept in; null for none."""
+    """Box that targets stay in; null for no box."""
 
     def __post_init__(self) -> None:
         require_in_range(self, "scale", 0.0, 5.0)
@@ -48,17 +48,17 @@ class SmoothingConfig:
     turn_min_cutoff: float = 1.0
     """Cutoff of rotations at rest in [Hz]."""
     turn_beta: float = 5.0
-    """Rise of that cutoff with turning speed in [1/rad]."""
+    """Rise of that cutoff with angular speed in [1/rad]."""
     turn_derivative_cutoff: float = 2.0
-    """Cutoff of the turning speed estimate in [Hz]."""
+    """Cutoff of the angular speed estimate in [Hz]."""
     lead: float = 0.9
-    """Share of an estimated speed that is relied on, from 0 to 1; more means less lag."""
+    """Share of the estimated speed that is used, from 0 to 1; a larger share means less lag."""
     rest_speed: float = 0.1
-    """Speed in [m/s] of which half is taken for noise; above, ever less."""
+    """Speed in [m/s] of which half counts as noise; of a higher speed, less does."""
     rest_turn: float = 0.4
-    """Turning speed in [rad/s] of which half is taken for noise."""
+    """Angular speed in [rad/s] of which half counts as noise."""
     coast_time: float = 0.05
-    """Time constant in [s] with which motion ends where no sample tells of it any more."""
+    """Time constant in [s] with which motion runs out without new samples."""
 
     def __post_init__(self) -> None:
         names = set(self.__slots__) - {"lead", "beta", "turn_beta"}
@@ -81,42 +81,42 @@ class ArmTeleopConfig:
     mapping: Literal["relative", "absolute"] = "relative"
     """Relative: motion counts from where the clutch closed. Absolute: needs a calibration."""
     heading: Literal["auto", "waist", "head", "room"] = "auto"
-    """What tells ahead when the clutch closes; auto takes the waist, else the head, and room
-    the x axis of the room."""
+    """Which tracker gives the operator's heading when the clutch closes: auto is the waist, or the
+    head without a waist tracker; room is the x axis of the room."""
     limbs: dict[str, LimbConfig] = field(default_factory=_limbs)
-    """By name of a chain or, failing that, by kind: arm, torso."""
+    """By name of a chain, or by its kind: arm, torso."""
     reach: float = 0.97
-    """Share of an arm's stretched length that targets are kept within; 1 is singular."""
+    """Share of an arm's stretched length that targets stay within; 1 is singular."""
     lean: float = 0.1
-    """How far the torso may leave its own target for a hand that it helps to reach in [m]."""
+    """How far the torso may leave its own target to help a hand reach, in [m]."""
     posture: str | None = None
-    """Named pose that the joints prefer where targets allow it; null for the robot's `teleop`
-    or, without one, the initial pose."""
+    """Named pose that the joints prefer if the targets leave a choice; null for the robot's
+    `teleop` or, without one, its initial pose."""
     smoothing: SmoothingConfig = field(default_factory=SmoothingConfig)
     """Smoothing of the trackers."""
     gate: GateConfig = field(default_factory=GateConfig)
-    """What a sample of a tracker has to meet."""
+    """Limits of a usable sample of a tracker."""
     ramp_time: float = RAMP_TIME
     """Shortest time in [s] to catch up with the operator after engaging or resuming."""
     catch_up_speed: float = 0.4
-    """Largest speed in [m/s] of a hand that catches up; a long way takes longer."""
+    """Largest speed in [m/s] of a hand that catches up; a long distance takes longer."""
     catch_up_turn: float = 1.2
-    """Largest turning speed in [rad/s] of a hand that catches up."""
+    """Largest angular speed in [rad/s] of a hand that catches up."""
     resume_distance: float = 0.3
-    """A tracker found again within this distance in [m] of where it was lost resumes where it
-    was; further away the clutch closes anew."""
+    """A tracker that is found within this distance in [m] of where it was lost resumes its
+    mapping; further away, the clutch closes anew."""
     resume_angle: float = 1.0
     """The same for its orientation in [rad]."""
     resync: float = 0.02
-    """Difference in [rad] or [m] between a joint and what was asked of it past which a limb
-    that is taken up starts from the joint."""
+    """Difference in [rad] or [m] between a joint and its command above which a limb that is
+    engaged starts from the joint."""
     slack: float = 0.05
-    """Difference in [rad] or [m] between a joint in motion and what was asked of it past which
-    the inverse kinematics gives way to the joint."""
+    """Difference in [rad] or [m] between a joint in motion and its command above which the
+    command moves towards the joint."""
     max_residual: float = 0.06
-    """Largest residual of a calibration in [m] with which the arms may be engaged."""
+    """Largest residual in [m] of a calibration with which the arms may be engaged."""
     stall_after: float = LOOP.timeout
-    """Step time in [s] past which the loop has stalled, and the arms hold first."""
+    """Time between two ticks in [s] above which the loop has stalled; the arms hold first."""
 
     def __post_init__(self) -> None:
         require_in_range(self, "rate", 20.0, 1000.0, unit="Hz")
@@ -136,5 +136,5 @@ class ArmTeleopConfig:
         return 1.0 / self.rate
 
     def limb(self, chain: str, kind: str) -> LimbConfig:
-        """Return the parameters of a chain: those of its name, of its kind, or the defaults."""
+        """Return the parameters of a chain by its name, else by its kind, else the defaults."""
         return self.limbs.get(chain) or self.limbs.get(kind) or LimbConfig()

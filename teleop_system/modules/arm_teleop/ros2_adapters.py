@@ -18,10 +18,10 @@ ROOM = "map"
 
 
 class TrackerTopic(PoseTopic):
-    """A `PoseStamped` topic, seen as an `IMasterTracker`.
+    """A `PoseStamped` topic, used as an `IMasterTracker`.
 
     Args:
-        node: The `TeleopNode` that listens.
+        node: The `TeleopNode` that subscribes.
         role: Where the tracker is worn.
         on_sample: Called with the value of the role whenever a pose has arrived.
     """
@@ -48,7 +48,7 @@ class TrackerPublisher:
         self._publisher = node.publisher(PoseStamped, topic, QoSPreset.SENSOR_DATA)
 
     def publish(self) -> bool:
-        """Send the newest pose; tell whether there was a valid one."""
+        """Send the newest pose; return whether it is valid."""
         pose = self._tracker.get_pose()
         if pose.valid:
             values = (*pose.position.tolist(), *pose.orientation.tolist())
@@ -57,12 +57,12 @@ class TrackerPublisher:
 
 
 def read_pose(data: bytes) -> Pose6D:
-    """Return the pose that the bytes of a `PoseStamped` tell.
+    """Return the pose in the bytes of a `PoseStamped`.
 
-    A quaternion that is not of unit length passes; the gate in front of the controller reports it.
+    A quaternion that is not of unit length passes; the controller's gate reports it.
 
     Raises:
-        InvalidValueError: They tell none.
+        InvalidValueError: They hold no pose.
     """
     message = _POSE.decode(data)
     values = np.array(message.values)
@@ -70,7 +70,7 @@ def read_pose(data: bytes) -> Pose6D:
 
 
 def chain_side(chain: Chain) -> ArmSide:
-    """Return whose command topic a chain is driven on; an arm without a side is the right one."""
+    """Return the side whose command topic a chain has; an arm without a side is the right one."""
     if chain.kind == "torso":
         return ArmSide.TORSO
     return ArmSide.LEFT if chain.side == "left" else ArmSide.RIGHT

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads every device once a tick, and computes the signals that follow from others."""
+"""Reads every device once per tick, and derives further signals from those."""
 
 import abc
 import inspect
@@ -44,18 +44,18 @@ class ISignalSource(abc.ABC):
 
     @abc.abstractmethod
     def connect(self) -> None:
-        """Get ready to read."""
+        """Connect to the devices."""
 
     @abc.abstractmethod
     def read(self, now: float) -> Samples:
-        """Return the newest sample of every signal at time `now` [s]; None where it has none."""
+        """Return the newest sample of every signal at time `now` [s]; None without one."""
 
-    def engaged(self) -> None:  # noqa: B027 - Most sources go on all the same.
-        """Take note that the operator has taken control; a recording may begin."""
+    def engaged(self) -> None:  # noqa: B027 - Most sources need not know.
+        """Note that the operator has taken control; a recording may begin."""
 
     @property
     def is_over(self) -> bool:
-        """Whether the operator will do nothing more: a recording has come to its end."""
+        """Whether the source has ended, such as a recording."""
         return False
 
     @property
@@ -65,16 +65,16 @@ class ISignalSource(abc.ABC):
 
     @abc.abstractmethod
     def close(self) -> None:
-        """Let go of the devices; safe to call twice."""
+        """Disconnect the devices; safe to call twice."""
 
 
 class SignalHub(ISignalSource):
-    """The devices of a session, made and read as planned.
+    """The devices of a session, created and read according to a plan.
 
     Args:
         plan: Which signals to read and to derive.
         hardware: The drivers.
-        clock: Monotonic time in [s], for drivers that take one: a simulation has its own.
+        clock: Monotonic time in [s] for drivers that take one; a simulation has its own.
 
     Raises:
         UnknownNameError: No driver of that name is registered.
@@ -114,7 +114,7 @@ class SignalHub(ISignalSource):
             self.close()
             raise MissingSignalError(needed)
         for name in failed:
-            logger.warning("signal %s is not there: its driver did not start", name)
+            logger.warning("signal %s is missing: its driver did not start", name)
 
     @override
     def read(self, now: float) -> Samples:

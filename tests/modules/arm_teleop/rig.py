@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An RB-Y1 with an arm controller, an operator made of numbers, and what the tests ask them."""
+"""An RB-Y1 with an arm controller, an operator made of numbers, and what the tests check."""
 
 import functools
 import math
@@ -25,7 +25,7 @@ DT = 0.01
 ALL = ("right_arm", "left_arm", "torso")
 RIGHT, LEFT, WAIST = TrackerRole.RIGHT_HAND, TrackerRole.LEFT_HAND, TrackerRole.WAIST
 UNIT = (0.0, 0.0, 0.0, 1.0)
-PLACES = {RIGHT: (0.4, -0.3, 1.0), LEFT: (0.4, 0.3, 1.0), WAIST: (0.0, 0.0, 0.9)}
+POSITIONS = {RIGHT: (0.4, -0.3, 1.0), LEFT: (0.4, 0.3, 1.0), WAIST: (0.0, 0.0, 0.9)}
 
 
 @functools.cache
@@ -90,7 +90,7 @@ def pose(
     yaw: float = 0.0,
 ) -> Pose6D:
     """Return a tracker moved and turned from its place, in a room turned by `yaw`."""
-    position = np.array(PLACES[role]) + np.asarray(offset, dtype=np.float64)
+    position = np.array(POSITIONS[role]) + np.asarray(offset, dtype=np.float64)
     c, s = math.cos(yaw), math.sin(yaw)
     position = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]) @ position
     x, y, z, w = quat_exp(np.asarray(turn, dtype=np.float64)).tolist()
@@ -122,7 +122,7 @@ class Rig:
         dt: float = DT,
         frame: str = "ros",
     ) -> ArmOutput:
-        """Run one tick, then let time go on."""
+        """Run one tick, then advance time."""
         output = self.controller.update(
             poses,
             self.joints,

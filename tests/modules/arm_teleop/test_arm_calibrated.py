@@ -79,9 +79,9 @@ def test_a_long_way_to_the_operator_is_taken_slowly() -> None:
         step = output.targets["right_arm"].position - last.targets["right_arm"].position
         assert np.linalg.norm(step) <= ABSOLUTE.catch_up_speed * DT * 1.01
         last, ticks = output, ticks + 1
-    way = np.linalg.norm(last.targets["right_arm"].position - start)
-    assert way > 0.3
-    assert ticks * DT >= 1.875 * way / ABSOLUTE.catch_up_speed - DT
+    distance = np.linalg.norm(last.targets["right_arm"].position - start)
+    assert distance > 0.3
+    assert ticks * DT >= 1.875 * distance / ABSOLUTE.catch_up_speed - DT
 
 
 @pytest.mark.parametrize("residual", [0.0, 0.059])

@@ -42,16 +42,16 @@ def test_the_hands_stay_with_the_operators(
             continue
         tools = rig.controller.tool_poses(output.positions)
         for chain, role in HANDS.items():
-            wish = _wish(start[chain], trackers[role].pose_at(0.0), true[role])
-            away.append(float(np.linalg.norm(tools[chain].position - wish.position)))
-            turned.append(float(quat_distance(tools[chain].orientation, wish.orientation)))
+            expected = _expected_pose(start[chain], trackers[role].pose_at(0.0), true[role])
+            away.append(float(np.linalg.norm(tools[chain].position - expected.position)))
+            turned.append(float(quat_distance(tools[chain].orientation, expected.orientation)))
     # Against where the operator's hands are now: lag, smoothing and solver are all in here.
     assert np.sqrt(np.mean(np.square(away))) < position
     assert np.degrees(np.sqrt(np.mean(np.square(turned)))) < degrees
     assert unreachable < 0.1 * 100 * seconds
 
 
-def _wish(tool: Pose6D, start: Pose6D, hand: Pose6D) -> Pose6D:
+def _expected_pose(tool: Pose6D, start: Pose6D, hand: Pose6D) -> Pose6D:
     """Return where a tool should be for a hand, straight from the definition of the clutch."""
     turn = quat_multiply(hand.orientation, quat_conjugate(start.orientation))
     return Pose6D(

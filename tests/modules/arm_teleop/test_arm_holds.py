@@ -15,7 +15,7 @@ from tests.modules.arm_teleop.rig import (
     ALL,
     DT,
     LEFT,
-    PLACES,
+    POSITIONS,
     RIGHT,
     UNIT,
     WAIST,
@@ -54,7 +54,7 @@ BAD: dict[str, Callable[[float], Pose6D | None]] = {
 
 
 @pytest.mark.parametrize("kind", BAD)
-def test_one_limb_holds_and_the_others_go_on(kind: str) -> None:
+def test_one_limb_holds_and_the_others_continue(kind: str) -> None:
     rig = following()
     held = rig.rest().targets["left_arm"].position
     for k in range(1, 100):
@@ -88,7 +88,7 @@ def test_a_silent_tracker_is_held_within_the_promised_time() -> None:
     assert steps[-1] == 0.0
 
 
-def test_a_limb_far_behind_its_target_does_not_go_on_to_it_once_lost() -> None:
+def test_a_limb_far_behind_its_target_does_not_continue_to_it_once_lost() -> None:
     rig = Rig()  # Its solver moves nothing, and leaves every limb behind.
     rig.rest()
     rig.glide(100, right=(0.2, 0.0, 0.0))
@@ -170,7 +170,7 @@ def test_a_hand_is_swapped_for_another_where_that_is_now_and_not_where_it_was(
     rig.glide(60, left=(0.0, 0.0, 0.4))
     rig.rest(10, left=(0.0, 0.0, 0.4))
     poses = rig.poses(left=(0.0, 0.0, 0.4))
-    other = poses.pop(LEFT).position if is_there else np.array(PLACES[LEFT])
+    other = poses.pop(LEFT).position if is_there else np.array(POSITIONS[LEFT])
     poses[RIGHT] = Pose6D(other, np.array(UNIT), rig.now)
     output = rig.tick(poses, ("right_arm", "torso"))
     assert (Rule.SWAPPED in rules(output)) is is_there
@@ -271,7 +271,7 @@ def test_joints_that_make_no_sense_at_the_start_give_a_command_all_the_same() ->
     assert not output.active
 
 
-def test_a_limb_taken_up_starts_from_where_something_else_moved_it() -> None:
+def test_a_limb_engaged_starts_from_where_something_else_moved_it() -> None:
     rig = Rig(real=True)
     rig.rest(30)
     rig.rest(200, engaged=("right_arm", "torso"))
@@ -289,7 +289,7 @@ def test_a_limb_taken_up_starts_from_where_something_else_moved_it() -> None:
     )
 
 
-def test_a_moving_limb_is_not_taken_up_before_it_rests() -> None:
+def test_a_moving_limb_is_not_engaged_before_it_rests() -> None:
     rig = Rig(real=True)
     rig.rest()
     rig.glide(100, right=(0.2, 0.0, 0.0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""However a limb comes to follow, it does so without a jump; however bad the input, no NaN."""
+"""A limb always begins to follow without a jump, and bad input never becomes NaN."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tests.modules.arm_teleop.rig import (
     ALL,
     DT,
     LEFT,
-    PLACES,
+    POSITIONS,
     RIGHT,
     WAIST,
     Array,
@@ -29,13 +29,13 @@ class Wanderer:
 
     def __init__(self, random: np.random.Generator) -> None:
         self._random = random
-        self._offsets = {role: np.zeros(6) for role in PLACES}
-        self._speeds = {role: np.zeros(6) for role in PLACES}
+        self._offsets = {role: np.zeros(6) for role in POSITIONS}
+        self._speeds = {role: np.zeros(6) for role in POSITIONS}
 
     def poses(self, now: float) -> dict[TrackerRole, Pose6D | None]:
-        """Go on for a tick, and return where the trackers are."""
+        """Advance by a tick and return where the trackers are."""
         poses: dict[TrackerRole, Pose6D | None] = {}
-        for role, place in PLACES.items():
+        for role, place in POSITIONS.items():
             speed, offset = self._speeds[role], self._offsets[role]
             speed += self._random.normal(size=6) * 0.1 - 0.05 * speed - 0.02 * offset
             offset += speed * DT * (0.3 if role is WAIST else 1.0)
@@ -43,17 +43,17 @@ class Wanderer:
         return poses
 
     def go_elsewhere(self) -> None:
-        """Be somewhere else, as after a walk that nobody tracked."""
+        """Be somewhere else, as after a walk without tracking."""
         for offset in self._offsets.values():
             offset[:] = self._random.uniform(-0.5, 0.5, 6)
 
 
-def test_a_thousand_ways_to_be_taken_up_begin_without_a_jump() -> None:
+def test_a_thousand_engagements_begin_without_a_jump() -> None:
     random = np.random.default_rng(7)
     rig, person = Rig(real=True), Wanderer(random)
     cases, following = 0, frozenset[str]()
     while cases < CASES:
-        # Some are let go and some lost, for a moment or until they rest; some go elsewhere.
+        # Some are disengaged and some lost, for a moment or until they rest; some go elsewhere.
         is_lost = random.random() < 0.5
         for _ in range(int(random.choice([2, 10, 14]))):
             lost = dict.fromkeys(person.poses(rig.now))
@@ -105,7 +105,7 @@ def hostile(random: np.random.Generator, now: float, pose: Pose6D) -> Pose6D | N
 
 
 def torment(seed: int, ticks: int, real: bool | IIKSolver = True) -> list[ArmOutput]:
-    """Run a controller on hostile input; return what it said."""
+    """Run a controller on hostile input; return its outputs."""
     random = np.random.default_rng(seed)
     rig, person = Rig(real=real), Wanderer(random)
     outputs, anger = [], 0.0
@@ -127,7 +127,7 @@ def torment(seed: int, ticks: int, real: bool | IIKSolver = True) -> list[ArmOut
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_whatever_comes_in_the_command_is_finite_and_moves_no_faster_than_the_joints(
+def test_whatever_arrives_the_command_is_finite_and_moves_no_faster_than_the_joints(
     seed: int,
 ) -> None:
     outputs = torment(seed, 1200)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the arms do where something is in their way: joints that fall behind, the robot itself."""
+"""What the arms do where something blocks them: joints that fall behind, the robot itself."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tests.modules.arm_teleop.rig import Rig, rules
 SETTLE = 150
 
 
-def test_the_solver_gives_way_to_joints_that_fall_behind() -> None:
+def test_the_solver_follows_joints_that_fall_behind() -> None:
     rig = Rig(real=True)
     rig.rest(SETTLE)
     stuck = rig.joints.copy()
