@@ -31,16 +31,6 @@ from teleop_system.simulators.simulated_robot import SimulatedRobot
 logger = logging.getLogger(__name__)
 
 
-def plan_session(settings: TeleopSettings) -> SignalPlan:
-    """Return which signals a session would use, without starting anything.
-
-    Raises:
-        TeleopError: The settings name something that does not exist.
-    """
-    robot = load_robot(settings.robot.name)
-    return _plan(settings, robot, _chosen(settings, robot))
-
-
 def build_session(
     settings: TeleopSettings,
     *,
