@@ -83,7 +83,8 @@ class JointControl:
         if begins:
             self._report_jump(step.state, log)
         self._holding[:] = not control.following
-        self._speed[:] = self._max_speed * control.ramp.speed_scale
+        if control.following:
+            np.multiply(self._max_speed, control.ramp.speed_scale, out=self._speed)
 
     def _report_jump(self, state: MotionState, log: CauseLog) -> None:
         jump = float(np.abs(self._commands.position - state.position[self._columns]).max())

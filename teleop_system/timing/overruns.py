@@ -32,11 +32,6 @@ class OverrunMonitor:
         self.reset()
 
     @property
-    def streak(self) -> int:
-        """Overruns in a row up to now."""
-        return self._streak
-
-    @property
     def hold(self) -> bool:
         """Whether the loop is late too often for the robot to follow."""
         return self._streak > self._tolerated
