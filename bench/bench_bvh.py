@@ -24,7 +24,7 @@ from teleop_system.mocap.joint_mapping import JointMapping, choose_mapping
 from teleop_system.mocap.skeleton_mapper import SkeletonMapper
 
 LEAST_RATIO = 10.0
-TURNS = 3
+REPETITIONS = 3
 
 
 def rows() -> list[dict[str, object]]:
@@ -37,7 +37,7 @@ def _row(path: Path) -> dict[str, object]:
     mapping = choose_mapping(read_names(path), path)
     ours: list[float] = []
     theirs: list[float] = []
-    for _ in range(TURNS):
+    for _ in range(REPETITIONS):
         ours.append(_time(lambda: _ours(path, mapping)))
         theirs.append(_time(lambda: _theirs(path, mapping)))
     ratio = statistics.median(theirs) / statistics.median(ours)

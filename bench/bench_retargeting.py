@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 Sample = dict[str, Array]
 """Something of each hand, by side."""
 Retarget = Callable[[Sample], Sample]
-"""Turns finger tips in the wrist frames in [m] into joint positions in [rad]."""
+"""Computes joint positions in [rad] from fingertips in the wrist frames in [m]."""
 
 SIDES = ("left", "right")
 RATE = 100.0

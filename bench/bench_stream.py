@@ -40,7 +40,7 @@ from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
 from teleop_system.simulators.sim_camera_stream import SimCameraStream
 
 Age: TypeAlias = Callable[[RGBDFrame, float], float]
-"""Tells how old a frame is at a time in [s]."""
+"""Returns the age of a frame at a time, both in [s]."""
 
 FPS, CLIENTS, DURATION = 30.0, 9, 10.0
 LONGEST = 10e-3

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Show what a camera sees as points in space: `demo_pointcloud_viewer.py --source simulated`."""
+"""Show the point cloud of a camera: `demo_pointcloud_viewer.py --source simulated`."""
 
 import sys
 from pathlib import Path

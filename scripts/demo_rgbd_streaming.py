@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stream what the robot sees, or watch it: `--mode server`, then `--mode client`."""
+"""Stream the robot's camera, or view the stream: `--mode server`, then `--mode client`."""
 
 import sys
 from pathlib import Path

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Watch the simulated robot step by step: `demo_teleop_sim.py --step 1` to `--step 5`, or all."""
+"""Demonstration with the simulated robot: `demo_teleop_sim.py --step 1` to `--step 5`, or all."""
 
 import sys
 from pathlib import Path

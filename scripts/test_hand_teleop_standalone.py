@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Try the hand module alone in MuJoCo: shows it, and says whether it does what it should."""
+"""Run the hand module alone in MuJoCo, and show the verdict."""
 
 import sys
 from pathlib import Path

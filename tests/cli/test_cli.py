@@ -37,7 +37,7 @@ def run(*arguments: str) -> Result:
 
 
 def assert_mistake(result: Result, *fragments: str) -> None:
-    """The user is told in one line on the error stream, and nothing else is said."""
+    """There is one line on the error stream, and no other output."""
     assert result.exit_code == 2
     assert result.stdout == ""
     assert len(result.stderr.strip().splitlines()) == 1
@@ -112,7 +112,7 @@ def test_a_robot_is_checked_by_the_path_of_its_folder(tmp_path: Path) -> None:
     assert run("check", str(folder), "--only", "motors").exit_code == 0
 
 
-def test_a_picture_is_written_and_its_place_told(user_models: Path, tmp_path: Path) -> None:
+def test_a_picture_is_written_and_its_path_shown(user_models: Path, tmp_path: Path) -> None:
     try:
         open_context(8, 8).free()
     except RenderingUnavailableError as error:

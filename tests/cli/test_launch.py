@@ -33,7 +33,7 @@ def test_the_options_of_a_stack_are_listed_with_their_choices(name: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         (["teleop_sin"], "did you mean 'teleop_sim'"),
         (["teleop_sim", "--robt", "x"], "did you mean 'robot'"),
@@ -44,10 +44,10 @@ def test_the_options_of_a_stack_are_listed_with_their_choices(name: str) -> None
         (["master_sim", "modules:="], "has no nodes"),
     ],
 )
-def test_a_mistake_is_reported_in_one_line(arguments: list[str], said: str) -> None:
+def test_a_mistake_is_reported_in_one_line(arguments: list[str], expected: str) -> None:
     result = run(*arguments)
     assert result.exit_code == 2
-    assert said in result.stderr
+    assert expected in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
 
 

@@ -32,7 +32,7 @@ def test_options_come_before_overrides_so_that_these_win() -> None:
     ]
 
 
-def test_the_table_says_where_each_signal_comes_from_and_what_is_missing() -> None:
+def test_the_table_shows_the_source_of_each_signal_and_missing_ones() -> None:
     needs = [Need("arm", "right_hand"), Need("arm", "waist", False), Need("camera", "head")]
     shown = text_of(signal_table(plan_signals(needs, {"head": "headset"})))
     assert "hardware.signals.right_hand" in shown

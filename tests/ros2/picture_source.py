@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A camera that publishes one colour and one depth picture whenever it is asked to.
+"""A camera that publishes one colour and one depth image per request.
 
-Run in a process of its own by `NodeProcess`; the number it is asked for is the picture's stamp.
+Run in a separate process by `NodeProcess`; the requested number is the stamp of the image.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from teleop_system.ros2.fast_dds import enlarge_shared_memory
 from teleop_system.simulators.ros2_camera import encode_image
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
 
-ASKED = "/picture_source/number"
+REQUESTS = "/picture_source/number"
 SIZE = (480, 640)
 
 
@@ -25,11 +25,11 @@ class PictureSource(Node):
         self._color = self.create_publisher(Image, TopicNames.CAMERA_COLOR_IMAGE, sensor)
         self._depth = self.create_publisher(Image, TopicNames.CAMERA_DEPTH_IMAGE, sensor)
         command = get_qos_profile(QoSPreset.COMMAND)
-        self.create_subscription(Int32, ASKED, self._publish, command)
+        self.create_subscription(Int32, REQUESTS, self._publish, command)
 
-    def _publish(self, asked: Int32) -> None:
-        self._color.publish(encode_image(asked.data, np.zeros((*SIZE, 3), np.uint8), "rgb8"))
-        self._depth.publish(encode_image(asked.data, np.zeros(SIZE, np.float32), "32FC1"))
+    def _publish(self, request: Int32) -> None:
+        self._color.publish(encode_image(request.data, np.zeros((*SIZE, 3), np.uint8), "rgb8"))
+        self._depth.publish(encode_image(request.data, np.zeros(SIZE, np.float32), "32FC1"))
 
 
 def main() -> None:

@@ -101,7 +101,7 @@ MESSAGES: list[tuple[int, Any, str | None]] = [
 @pytest.mark.parametrize(("count", "make", "child"), MESSAGES)
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), stamp=STAMPS, frame=FRAMES)
-def test_stamped_numbers_are_those_of_rclpy(
+def test_stamped_numbers_agree_with_rclpy(
     count: int, make: Any, child: str | None, data: st.DataObject, stamp: float, frame: str
 ) -> None:
     values = data.draw(numbers(count))
@@ -121,7 +121,7 @@ def test_stamped_numbers_are_those_of_rclpy(
     frame=FRAMES,
     names=st.lists(st.text("abc_é0", max_size=7), max_size=6),
 )
-def test_joint_states_are_those_of_rclpy(
+def test_joint_states_agree_with_rclpy(
     data: st.DataObject, stamp: float, frame: str, names: list[str]
 ) -> None:
     full = numbers(len(names))
@@ -144,7 +144,7 @@ def test_names_that_change_are_noticed() -> None:
         assert reader.decode(data).names == tuple(names)
 
 
-def test_lists_that_disagree_in_length_are_told_as_they_are() -> None:
+def test_lists_of_different_lengths_are_decoded_unchanged() -> None:
     message = JointState(name=["a", "b"], position=[1.0, 2.0, 3.0], velocity=[4.0])
     decoded = JointStateCodec().decode(bytes(serialize_message(message)))
     assert decoded.names == ("a", "b")
@@ -154,7 +154,7 @@ def test_lists_that_disagree_in_length_are_told_as_they_are() -> None:
         JointStateCodec(["a", "b"]).encode(0.0, [1.0])
 
 
-def test_velocities_and_clocks_are_those_of_rclpy() -> None:
+def test_velocities_and_clocks_agree_with_rclpy() -> None:
     twist = Twist()
     twist.linear.x, twist.linear.y, twist.angular.z = 0.3, -0.1, 0.7
     theirs = bytes(serialize_message(twist))
@@ -179,7 +179,7 @@ def test_big_endian_messages_are_understood() -> None:
 
 @settings(max_examples=500, deadline=None)
 @given(data=st.data())
-def test_broken_bytes_are_an_error_that_says_so(data: st.DataObject) -> None:
+def test_broken_bytes_raise_an_invalid_value_error(data: st.DataObject) -> None:
     whole = bytearray(JointStateCodec(["left_arm_0", "left_arm_1"]).encode(1.0, [0.1, 0.2]))
     for _ in range(data.draw(st.integers(1, 4))):
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))

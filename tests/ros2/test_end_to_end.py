@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated operator, the arm node and the simulated robot, each in a process of its own."""
+"""A simulated operator, the arm node and the simulated robot, each in a separate process."""
 
 import time
 from collections.abc import Callable

@@ -37,7 +37,7 @@ def executor(nodes: tuple[Node, Node]) -> Iterator[LeanExecutor]:
     made.shutdown()
 
 
-def turn_until(executor: LeanExecutor, condition: "callable[[], bool]") -> None:  # type: ignore[valid-type]
+def spin_until(executor: LeanExecutor, condition: "callable[[], bool]") -> None:  # type: ignore[valid-type]
     def is_done() -> bool:
         executor.spin_once(0.05)
         return bool(condition())
@@ -49,20 +49,20 @@ def test_every_message_of_every_topic_arrives(
     nodes: tuple[Node, Node], executor: LeanExecutor
 ) -> None:
     one, other = nodes
-    heard: dict[str, list[float]] = {"/a": [], "/b": [], "/c": []}
+    received: dict[str, list[float]] = {"/a": [], "/b": [], "/c": []}
     publishers = {}
-    for topic, values in heard.items():
+    for topic, values in received.items():
         one.create_subscription(Float64, topic, lambda m, v=values: v.append(m.data), 10)
         publishers[topic] = other.create_publisher(Float64, topic, 10)
-    turn_until(executor, lambda: all(p.get_subscription_count() for p in publishers.values()))
+    spin_until(executor, lambda: all(p.get_subscription_count() for p in publishers.values()))
     for number in range(30):
         for publisher in publishers.values():
             publisher.publish(Float64(data=float(number)))
-        turn_until(executor, lambda n=number: all(len(v) > n for v in heard.values()))
-    assert all(values == [float(n) for n in range(30)] for values in heard.values())
+        spin_until(executor, lambda n=number: all(len(v) > n for v in received.values()))
+    assert all(values == [float(n) for n in range(30)] for values in received.values())
 
 
-def test_a_subscription_that_wants_to_know_who_sent_it_is_told(
+def test_a_callback_with_two_arguments_gets_the_publisher(
     nodes: tuple[Node, Node], executor: LeanExecutor
 ) -> None:
     one, other = nodes
@@ -71,10 +71,10 @@ def test_a_subscription_that_wants_to_know_who_sent_it_is_told(
         Float64, "/who", lambda m, info: senders.append(info["publisher_gid"]["data"]), 10
     )
     publishers = [other.create_publisher(Float64, "/who", 10) for _ in range(2)]
-    turn_until(executor, lambda: all(p.get_subscription_count() for p in publishers))
+    spin_until(executor, lambda: all(p.get_subscription_count() for p in publishers))
     for publisher in publishers:
         publisher.publish(Float64())
-    turn_until(executor, lambda: len(senders) == 2)
+    spin_until(executor, lambda: len(senders) == 2)
     assert senders[0] != senders[1]
 
 
@@ -83,7 +83,7 @@ def test_timers_fire_until_they_are_cancelled(
 ) -> None:
     fired: list[float] = []
     timer = nodes[0].create_timer(0.01, lambda: fired.append(time.monotonic()))
-    turn_until(executor, lambda: len(fired) >= 20)
+    spin_until(executor, lambda: len(fired) >= 20)
     timer.cancel()
     executor.spin_once(0.05)
     count = len(fired)
@@ -103,17 +103,17 @@ def test_services_are_answered(nodes: tuple[Node, Node], executor: LeanExecutor)
 
     one.create_service(Trigger, "/ask", answer)
     client = other.create_client(Trigger, "/ask")
-    turn_until(executor, client.service_is_ready)
+    spin_until(executor, client.service_is_ready)
     future = client.call_async(Trigger.Request())
-    turn_until(executor, future.done)
+    spin_until(executor, future.done)
     assert future.result().message == "done"
 
 
-def test_what_is_created_and_destroyed_in_a_callback_is_noticed(
+def test_entities_created_and_destroyed_in_a_callback_take_effect(
     nodes: tuple[Node, Node], executor: LeanExecutor
 ) -> None:
     one, other = nodes
-    heard: list[float] = []
+    received: list[float] = []
     publisher = other.create_publisher(Float64, "/later", 10)
     subscriptions: list[object] = []
 
@@ -121,18 +121,18 @@ def test_what_is_created_and_destroyed_in_a_callback_is_noticed(
         timer.cancel()
         one.destroy_timer(timer)
         subscriptions.append(
-            one.create_subscription(Float64, "/later", lambda m: heard.append(m.data), 10)
+            one.create_subscription(Float64, "/later", lambda m: received.append(m.data), 10)
         )
 
     timer = one.create_timer(0.01, open_it)
-    turn_until(executor, lambda: publisher.get_subscription_count() == 1)
+    spin_until(executor, lambda: publisher.get_subscription_count() == 1)
     publisher.publish(Float64(data=1.0))
-    turn_until(executor, lambda: heard == [1.0])
+    spin_until(executor, lambda: received == [1.0])
     one.destroy_subscription(subscriptions.pop())
-    turn_until(executor, lambda: publisher.get_subscription_count() == 0)
+    spin_until(executor, lambda: publisher.get_subscription_count() == 0)
 
 
-def test_an_error_in_a_callback_reaches_whoever_spins(
+def test_an_error_in_a_callback_is_raised_by_spin(
     nodes: tuple[Node, Node], executor: LeanExecutor
 ) -> None:
     def fail() -> None:
@@ -140,7 +140,7 @@ def test_an_error_in_a_callback_reaches_whoever_spins(
 
     nodes[0].create_timer(0.01, fail)
     with pytest.raises(ArithmeticError, match="on purpose"):
-        turn_until(executor, lambda: False)
+        spin_until(executor, lambda: False)
 
 
 def test_shutting_down_from_elsewhere_ends_the_spin(
@@ -156,7 +156,7 @@ def test_shutting_down_from_elsewhere_ends_the_spin(
     assert time.monotonic() - started < PATIENCE  # It does not wait for a message.
 
 
-def test_a_coroutine_that_waits_costs_no_turns_and_goes_on_at_once(
+def test_a_waiting_coroutine_is_not_polled_and_resumes_at_once(
     nodes: tuple[Node, Node], executor: LeanExecutor
 ) -> None:
     future: Future[str] = Future()
@@ -166,13 +166,13 @@ def test_a_coroutine_that_waits_costs_no_turns_and_goes_on_at_once(
         answers.append(await future)
 
     executor.create_task(wait)
-    turns, end = 0, time.monotonic() + 0.3
+    rounds, end = 0, time.monotonic() + 0.3
     while time.monotonic() < end:
         executor.spin_once(1.0)
-        turns += 1
-    # One a rare interval of 20 ms, and some for what the nodes have to say of themselves.
-    assert turns < 60
+        rounds += 1
+    # One per rare interval of 20 ms, and some for the nodes' own messages.
+    assert rounds < 60
     assert not answers
     nodes[0].create_timer(0.01, lambda: future.set_result("done"))
-    turn_until(executor, future.done)
-    assert answers == ["done"], "it goes on in the very turn that brings what it waits for"
+    spin_until(executor, future.done)
+    assert answers == ["done"], "it resumes in the round that completes its future"

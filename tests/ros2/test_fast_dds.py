@@ -12,7 +12,7 @@ from std_msgs.msg import Int32
 from teleop_system.ros2 import fast_dds
 from teleop_system.utils.ros2_helpers import TopicNames
 from tests.ros2.harness import Bench, Ear, NodeProcess
-from tests.ros2.picture_source import ASKED
+from tests.ros2.picture_source import REQUESTS
 
 SOURCE = "tests.ros2.picture_source"
 
@@ -29,7 +29,7 @@ def test_every_picture_arrives_whole() -> None:
     with Bench() as bench, contextlib.closing(NodeProcess(SOURCE, "picture_source", {})):
         color = bench.listen(Image, TopicNames.CAMERA_COLOR_IMAGE, raw=True)
         depth = bench.listen(Image, TopicNames.CAMERA_DEPTH_IMAGE, raw=True)
-        ask = bench.publisher(Int32, ASKED)
+        ask = bench.publisher(Int32, REQUESTS)
         # Publisher and listener find each other in their own time, so the first may be lost.
         with bench.repeat(5.0, lambda: ask.publish(Int32(data=1))):
             bench.wait(lambda: number_of(color) == number_of(depth) == 1, "no picture at all")

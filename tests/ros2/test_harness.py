@@ -9,7 +9,7 @@ from tests.ros2.harness import Bench
 
 
 class PlainNode(TeleopNode):
-    """Does nothing, or fails, as its parameter says."""
+    """Does nothing, or fails, depending on its parameter."""
 
     def __init__(self) -> None:
         super().__init__("plain_node", status_rate=20.0)
@@ -17,7 +17,7 @@ class PlainNode(TeleopNode):
 
     def configure(self) -> None:
         if self.get_parameter("broken").value:
-            raise TeleopError("as it was told")
+            raise TeleopError("on request")
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def test_a_node_is_started_driven_and_ended(broken: bool) -> None:
         assert bench.state("plain_one") == "unconfigured"
         assert bench.transition("plain_one", "configure") is not broken
         if broken:
-            bench.wait(lambda: "as it was told" in process.log())
+            bench.wait(lambda: "on request" in process.log())
             return
         assert bench.transition("plain_one", "activate")
         bench.wait(lambda: bench.value("lifecycle", "teleop/plain_one") == "active")

@@ -273,7 +273,7 @@ def test_a_parameter_changes_only_while_the_robot_does_not_follow(stage: Stage) 
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "words"),
+    ("name", "value", "expected"),
     [
         ("arm.ramp_time", 0.1, "range"),
         ("arm.mapping", "sideways", "arm.mapping cannot be 'sideways'"),
@@ -283,12 +283,12 @@ def test_a_parameter_changes_only_while_the_robot_does_not_follow(stage: Stage) 
     ],
 )
 def test_a_wrong_parameter_is_refused_with_the_reason(
-    stage: Stage, name: str, value: object, words: str
+    stage: Stage, name: str, value: object, expected: str
 ) -> None:
     before = stage.bench.get_parameter(ARM, name)
     refused = stage.bench.set_parameter(ARM, name, value)
     assert not refused.successful
-    assert words in refused.reason
+    assert expected in refused.reason
     assert stage.bench.get_parameter(ARM, name) == before
 
 
@@ -299,7 +299,7 @@ def test_calibration_needs_an_operator_who_stands_still_and_a_robot_that_does_to
         return stage.bench.trigger(TopicNames.CALIBRATE)
 
     stage.operator.spoil = {TrackerRole.RIGHT_HAND: _at_rest}
-    # The stand-in does not know the A-pose, so the fit is told, and told to be bad.
+    # The stand-in is not in the A-pose, so the calibration reports a bad residual.
     stage.bench.wait(lambda: "will not engage" in answer().message)
     stage.operator.spoil = {TrackerRole.RIGHT_HAND: _shaking}
     stage.bench.wait(lambda: "stand still" in answer().message)

@@ -50,7 +50,7 @@ def test_shutdown_stops_the_output_for_good() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "words"),
+    ("parameters", "expected"),
     [
         ({"overrides": ["camera.ramp_tme=1.0"]}, "ramp_tme"),
         ({"camera.ramp_tme": 1.0}, "ramp_tme"),
@@ -60,16 +60,16 @@ def test_shutdown_stops_the_output_for_good() -> None:
     ],
 )
 def test_a_wrong_start_fails_with_the_reason_and_does_not_crash(
-    parameters: dict[str, object], words: str
+    parameters: dict[str, object], expected: str
 ) -> None:
     rclpy.init()
     try:
         given = [Parameter(key, value=value) for key, value in parameters.items()]
         node = CameraNode(parameter_overrides=given)
-        said: list[str] = []
-        node.get_logger().error = said.append
+        errors: list[str] = []
+        node.get_logger().error = errors.append
         assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
-        assert words in said[0]
+        assert expected in errors[0]
         assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
         node.destroy_node()
     finally:
@@ -90,7 +90,7 @@ def test_a_parameter_of_the_start_takes_precedence_and_survives_cleanup() -> Non
         assert bench.get_parameter(name, "camera.rate") == 60.0
 
 
-def test_hand_base_and_head_follow_too_and_a_glove_of_19_angles_is_told() -> None:
+def test_hand_base_and_head_follow_and_a_glove_of_19_angles_is_a_cause() -> None:
     others = {"other_hand": HAND, "other_base": BASE, "other_camera": CAMERA}
     with Bench("rest") as bench, StandInRobot(bench) as robot, StandInOperator(bench):
         for name, module in others.items():

@@ -89,7 +89,7 @@ def test_a_change_yields_new_settings_and_leaves_the_rest(tuned: type[Tuned]) ->
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "words"),
+    ("name", "value", "expected"),
     [
         ("arm.ramp_time", 0.1, "out of range"),
         ("arm.heading", "north", "cannot be 'north'"),
@@ -99,11 +99,11 @@ def test_a_change_yields_new_settings_and_leaves_the_rest(tuned: type[Tuned]) ->
     ],
 )
 def test_what_the_settings_refuse_is_refused_in_their_words(
-    tuned: type[Tuned], name: str, value: object, words: str
+    tuned: type[Tuned], name: str, value: object, expected: str
 ) -> None:
     made = of(tuned)
     made.parameters.open(SETTINGS)
-    assert words in made.set(**{name.replace(".", "__"): value})
+    assert expected in made.set(**{name.replace(".", "__"): value})
     assert not made.applied
 
 
@@ -170,7 +170,7 @@ def test_a_description_is_what_stands_below_the_field() -> None:
 
 
 @pytest.mark.parametrize(
-    ("leaf", "words"),
+    ("leaf", "expected"),
     [
         (Leaf("a", 1.0, range=FieldRange(0.0, is_open=True)), "above 0"),
         (Leaf("a", 1.0, range=FieldRange(0.0)), "at least 0"),
@@ -178,8 +178,8 @@ def test_a_description_is_what_stands_below_the_field() -> None:
         (Leaf("a", "x", choices=("x", "y")), "one of: x, y"),
     ],
 )
-def test_what_a_range_cannot_say_is_said_in_words(leaf: Leaf, words: str) -> None:
-    assert words in leaf.descriptor(read_only=False).additional_constraints
+def test_a_descriptor_describes_limits_that_a_range_cannot(leaf: Leaf, expected: str) -> None:
+    assert expected in leaf.descriptor(read_only=False).additional_constraints
 
 
 def test_whole_numbers_have_whole_ranges() -> None:

@@ -79,7 +79,7 @@ def run() -> Iterator[Callable[..., Counter]]:
 
 
 class Ear:
-    """Counts what arrives on a topic, in a node of its own."""
+    """Counts the messages of a topic, in a separate node."""
 
     def __init__(self, *nodes: Node, topic: str = "/numbers") -> None:
         self.node = Node("ear")
@@ -176,7 +176,7 @@ def test_a_prefix_moves_the_topics(run: Callable[..., Counter]) -> None:
     assert plain.listen(0.1) == 0
 
 
-def test_the_status_tells_where_the_node_stands(run: Callable[..., Counter]) -> None:
+def test_the_status_shows_the_lifecycle_state(run: Callable[..., Counter]) -> None:
     node = run()
     ear = Ear(node)
     node.trigger_configure()
@@ -204,7 +204,7 @@ def test_a_listener_believes_only_recent_reports(
     assert listener.report("teleop/counter") is None
 
 
-def test_reports_survive_the_way_through_a_message() -> None:
+def test_reports_survive_the_conversion_to_a_message() -> None:
     causes = (
         Cause(Rule.VELOCITY, "right_arm_0", 2.5, 2.1, 1.0),
         Cause(Rule.ESTOP, "robot", 1.0, 0.0, 1.0, Severity.STOP),
@@ -233,9 +233,9 @@ def test_a_destroyed_node_leaves_the_graph_at_once(run: Callable[..., Counter]) 
 
 
 def test_a_status_that_is_none_does_not_end_who_listens(run: Callable[..., Counter]) -> None:
-    heard: list[StatusReport] = []
+    received: list[StatusReport] = []
     node = run("listening")
-    listener = StatusListener(node, ("teleop/",), heard.append)
+    listener = StatusListener(node, ("teleop/",), received.append)
     sender = run("sending").create_publisher(
         DiagnosticArray, node.topic(TopicNames.STATUS), get_qos_profile(QoSPreset.STATUS)
     )
@@ -250,7 +250,7 @@ def test_a_status_that_is_none_does_not_end_who_listens(run: Callable[..., Count
 
     def is_heard() -> bool:
         executor.spin_once(0.1)
-        return any(report.name == "teleop/robot" for report in heard)
+        return any(report.name == "teleop/robot" for report in received)
 
     assert not is_heard()
     sender.publish(good)

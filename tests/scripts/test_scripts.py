@@ -88,14 +88,14 @@ def test_ctrl_c_ends_a_session_cleanly_with_its_report(tmp_path: Path) -> None:
         ("test_arm_teleop_standalone.py", ["--mode", "hardware"], "needs drivers for robot"),
     ],
 )
-def test_a_mistake_is_one_clear_line(
+def test_a_mistake_is_reported_in_one_line(
     script: str, arguments: list[str], message: str, tmp_path: Path
 ) -> None:
     done = run(script, arguments, tmp_path)
-    said = " ".join((done.stdout + done.stderr).split())
+    output = " ".join((done.stdout + done.stderr).split())
     assert done.returncode == 2
-    assert message in said
-    assert "Traceback" not in said
+    assert message in output
+    assert "Traceback" not in output
     assert not any((tmp_path / "runs").glob("*"))
 
 
@@ -120,7 +120,7 @@ def test_the_base_alone_passes_its_trial(tmp_path: Path) -> None:
     assert "the base command is exactly zero while the operator stands: 0 m/s" in done.stdout
 
 
-def test_a_trial_that_fails_says_so_and_exits_with_one(tmp_path: Path) -> None:
+def test_a_failed_trial_exits_with_one(tmp_path: Path) -> None:
     # Hands that hardly count stay behind.
     lame = ["--fast", "simulation.render=false", "operator.duration=6"]
     lame += ["solver.chains.arm.position_weight=0.001"]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes down, on the robot's machine, what the robot does: one JSON line per change and sample.
 
-It runs in the robot's network namespace, so it goes on seeing while the link is cut.
+It runs in the robot's network namespace, so it still receives while the link is cut.
 """
 
 import json
@@ -51,11 +51,11 @@ class Probe(Node):
                 self._write(state=report.values.get("state"), why=report.message)
 
     def _on_targets(self, message: JointState) -> None:
-        now, places = time.monotonic(), np.array(message.position)
+        now, positions = time.monotonic(), np.array(message.position)
         if self._last is not None:
-            step = float(np.abs(places - self._last[1]).max())
+            step = float(np.abs(positions - self._last[1]).max())
             self._write(step=step, span=now - self._last[0])
-        self._last = (now, places)
+        self._last = (now, positions)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ FULL = STACKS["teleop_sim_full"]
         ["--camera", "true", "--self_test", "false", "robot:=rby1_dg5f", "--camera_fps", "10"],
     ],
 )
-def test_an_option_can_be_typed_in_the_way_of_shells_and_of_launch_files(typed: list[str]) -> None:
+def test_an_option_can_be_typed_as_in_shells_and_in_launch_files(typed: list[str]) -> None:
     texts = parse_arguments(FULL, typed)
     assert texts == {
         "robot": "rby1_dg5f",
@@ -35,7 +35,7 @@ def test_changes_to_the_configuration_are_collected() -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "said"),
+    ("typed", "expected"),
     [
         (["--robt", "x"], "did you mean 'robot'"),
         (["robt:=x"], "did you mean 'robot'"),
@@ -46,6 +46,6 @@ def test_changes_to_the_configuration_are_collected() -> None:
         (["--robot-node", "external"], "no option 'robot_node'"),
     ],
 )
-def test_what_is_no_option_is_an_error_that_helps(typed: list[str], said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
+def test_an_unknown_option_is_an_error_with_a_suggestion(typed: list[str], expected: str) -> None:
+    with pytest.raises(ConfigError, match=expected):
         parse_arguments(FULL, typed)

@@ -68,7 +68,7 @@ class Machine:
         shared.mkdir(exist_ok=True)
         inner = f'mount --bind {shared} /dev/shm && exec "$@"'
         environment = {**os.environ, "ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET"}
-        if peers:  # Unicast: nobody but this machine and the named one is asked.
+        if peers:  # Unicast: discovery on this machine and the named one only.
             environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
             environment["ROS_STATIC_PEERS"] = peers
         apart = ("ip", "netns", "exec", name, "unshare", "--mount", "sh", "-c", inner, "sh")
@@ -152,7 +152,7 @@ def test_a_cut_link_holds_the_robot_and_a_restored_one_lets_it_follow_again(
             time.sleep(length)  # How long the link is cut is what this test varies.
             ip("-n", ROBOT, "link", "set", LINKS[ROBOT], "up")
             restored = time.monotonic()
-            if length > 2.0:  # Control was given up meanwhile, and is taken again.
+            if length > 2.0:  # The robot was disengaged in the meantime, and is engaged again.
                 robot.wait_for("engaged: the operator took control", before + 1)
             wait_for(
                 lambda now=restored: has_moved(probe, since=now),

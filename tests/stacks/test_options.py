@@ -26,7 +26,7 @@ def test_a_text_becomes_a_value_of_the_options_kind(kind: str, text: str, value:
 
 
 @pytest.mark.parametrize(
-    ("kind", "text", "said"),
+    ("kind", "text", "expected"),
     [
         ("bool", "maybe", "true or false"),
         ("int", "1.5", "a whole number"),
@@ -36,8 +36,8 @@ def test_a_text_becomes_a_value_of_the_options_kind(kind: str, text: str, value:
         ("str", "a\nb", "one line"),
     ],
 )
-def test_a_text_of_another_kind_is_an_error_that_says_so(kind: str, text: str, said: str) -> None:
-    with pytest.raises(ConfigError, match="name.*" + said):
+def test_a_text_of_another_kind_is_an_error(kind: str, text: str, expected: str) -> None:
+    with pytest.raises(ConfigError, match="name.*" + expected):
         Option("name", "default", "", kind=kind).parse(text)  # type: ignore[arg-type]
 
 

@@ -27,7 +27,7 @@ def plans() -> Iterator[NodePlan]:
 
 
 def different_plans() -> list[NodePlan]:
-    """Return them once each; most stacks start a node in the same way."""
+    """Return each distinct plan once; most stacks start a node with the same parameters."""
     found: list[NodePlan] = []
     for plan in plans():
         if plan not in found:

@@ -86,7 +86,7 @@ def test_a_stack_that_does_not_exist_names_those_that_do() -> None:
 def test_every_option_reaches_the_nodes_it_is_for(stack: Stack, option: Option) -> None:
     texts = {name: text for name, text in EVERYTHING.items() if name in stack.options}
     if option.name == "camera":
-        texts.pop("stream", None)  # It needs the camera, whatever is said of that.
+        texts.pop("stream", None)  # A stream switches the camera on, whatever its option.
     if "operator" in stack.options and option in PLAYBACK:
         texts["operator"] = "mocap"
     text = other_text(option)

@@ -49,7 +49,7 @@ NODE_NAMES = [node.kind.executable for node in make_plan(STACKS["teleop_sim_full
 
 
 class LaunchedStack:
-    """`teleop launch` in a process of its own."""
+    """A `teleop launch` process."""
 
     def __init__(self, *arguments: str) -> None:
         self.process = subprocess.Popen(
@@ -145,7 +145,7 @@ def test_the_robot_follows_its_operator(bench: Bench) -> None:
 
 
 def differences(node: Any, row: Any) -> list[str]:
-    """Return in what the graph, as far as a node knows it by now, is not as a row says."""
+    """Return the differences between the known graph and a row of the table."""
     pattern = re.compile(row.name.replace("*", r"\w+"))
     present = dict(node.get_topic_names_and_types())
     names = [name for name in present if pattern.fullmatch(name)]
@@ -154,11 +154,11 @@ def differences(node: Any, row: Any) -> list[str]:
         for end in ("publishers", "subscribers")
     }
     if "camera_fps" in row.rate:
-        return []  # The camera is off; who would look at it may be there.
+        return []  # The camera is off; its subscribers may exist.
     if not (expected["publishers"] or expected["subscribers"]):
         return [f"{name} should not be there" for name in names]
     if not names:
-        return [f"nobody knows {row.name}"]
+        return [f"{row.name} is not in the graph"]
     found = []
     for name in names:
         if present[name] != [row.type]:
@@ -187,7 +187,7 @@ def differences_at(topic: str, expected: set[str], infos: Any, profile: Any) -> 
 
 
 @pytest.mark.parametrize("row", TOPICS, ids=lambda row: row.name)
-def test_a_topic_is_as_the_table_says(bench: Bench, row: Any) -> None:
+def test_a_topic_agrees_with_the_table(bench: Bench, row: Any) -> None:
     # A node that has just joined the graph discovers the others one by one.
     bench.wait(
         lambda: not differences(bench.node, row),
@@ -195,7 +195,7 @@ def test_a_topic_is_as_the_table_says(bench: Bench, row: Any) -> None:
     )
 
 
-def test_services_are_as_the_table_says(bench: Bench) -> None:
+def test_services_agree_with_the_table(bench: Bench) -> None:
     def missing() -> list[str]:
         present = dict(bench.node.get_service_names_and_types())
         known = bench.node.get_node_names()
@@ -230,7 +230,7 @@ def test_a_node_that_is_killed_comes_back_and_the_robot_follows_again(
     moved = ear.count + 100
     bench.wait(lambda: ear.count > moved)
     if name == "mujoco_bridge":
-        return  # A simulation that starts anew starts where it always does.
+        return  # A restarted simulation begins at its usual initial state.
     ear, rolls = ear.so_far(), rolls.so_far()
     steps = np.abs(np.diff(positions(ear), axis=0)).max(axis=1)
     spans = np.maximum(np.diff(stamps(ear)), 0.01)

@@ -7,7 +7,7 @@ from teleop_system.utils.ros2_helpers import TopicNames
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "topics.md"
 
 
-def test_the_page_is_what_the_table_says() -> None:
+def test_the_page_agrees_with_the_table() -> None:
     assert DOCUMENT.read_text(encoding="utf-8") == page()
 
 

@@ -7,7 +7,7 @@ from teleop_system.tools.contact_monitor import ContactMonitor
 
 
 class TouchingSimulator(MuJoCoSimulator):
-    """A simulation in which two links are said to touch."""
+    """A simulation that reports contact between two links."""
 
     pair = ("", "")
 

@@ -51,7 +51,7 @@ def test_a_wave_is_followed_safely_and_reported(tmp_path: Path) -> None:
     assert moved[names.index("right_arm_3")] > 0.3
 
 
-def test_a_fit_says_where_the_robots_arms_are() -> None:
+def test_proportions_contain_the_shoulders_of_the_robot() -> None:
     fit = robot_proportions(load_robot("rby1"))
     assert fit is not None
     assert fit.reach == pytest.approx(0.66, abs=0.01)
@@ -79,7 +79,7 @@ def test_the_shipped_motions_are_what_the_script_makes() -> None:
         assert path.stat().st_size < 100_000
 
 
-def test_the_command_tells_mistakes_in_a_sentence(tmp_path: Path) -> None:
+def test_the_command_reports_mistakes_in_one_sentence(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["replay", str(tmp_path / "nowhere.bvh")])
     assert result.exit_code != 0
     assert "no such file" in result.output

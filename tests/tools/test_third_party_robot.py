@@ -48,5 +48,5 @@ def test_a_dropped_in_arm_follows_its_tool_target_in_simulation(
         simulator.step(PERIOD)
 
     reached = tool_pose(simulator)
-    # The servos of the model give way by less than a millimetre under the arm's own weight.
+    # The model's servos deflect by less than a millimetre under the weight of the arm.
     np.testing.assert_allclose(reached.position, target.position, atol=2e-3)

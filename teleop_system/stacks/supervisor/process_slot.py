@@ -11,7 +11,7 @@ from teleop_system.stacks.supervisor.node_process import NodeProcess, process_co
 
 
 class ProcessSlot:
-    """A process of the stack, or none while it is not running.
+    """One process of the stack; it can be started again after its end.
 
     Args:
         label: Prefix of its output lines.

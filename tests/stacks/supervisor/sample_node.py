@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real lifecycle node that fails in the ways a supervisor has to cope with.
+"""A real lifecycle node that can fail in every way that a supervisor must handle.
 
 Its parameters select the failure: `refusals` of configuring, `dies` (in which transition), `slow`
 (time to configure in [s]), `stubborn` against signals.

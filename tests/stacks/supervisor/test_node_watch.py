@@ -52,7 +52,7 @@ def test_a_node_is_started_configured_and_activated_once_each() -> None:
     assert watch.is_up and watch.next_action(0.8) is None and watch.restarts == 0
 
 
-def test_a_node_waits_inactive_until_its_turn() -> None:
+def test_a_node_stays_inactive_until_its_stage() -> None:
     watch = fresh()
     watch.next_action(0.0)
     watch.started(0.0)
@@ -63,7 +63,7 @@ def test_a_node_waits_inactive_until_its_turn() -> None:
 
 
 @pytest.mark.parametrize(
-    ("states", "limit", "said"),
+    ("states", "limit", "expected"),
     [
         ((), POLICY.start, "did not answer within 10 s"),
         (("unconfigured",), POLICY.configure, "did not configure within 20 s"),
@@ -71,7 +71,7 @@ def test_a_node_waits_inactive_until_its_turn() -> None:
     ],
 )
 def test_a_node_that_takes_too_long_is_killed_and_started_again(
-    states: tuple[str, ...], limit: float, said: str
+    states: tuple[str, ...], limit: float, expected: str
 ) -> None:
     watch = fresh()
     watch.next_action(0.0)
@@ -81,10 +81,10 @@ def test_a_node_that_takes_too_long_is_killed_and_started_again(
         watch.next_action(0.0)
     assert watch.next_action(limit) is None
     assert watch.next_action(limit + 0.1) is Action.KILL
-    assert said in watch.cause
+    assert expected in watch.cause
     assert watch.next_action(limit + 9.0) is None  # It is not gone yet.
     watch.ended(limit + 9.0, "was ended by SIGKILL")
-    assert said in watch.cause and watch.restarts == 1
+    assert expected in watch.cause and watch.restarts == 1
     assert watch.next_action(limit + 9.1) is Action.START
 
 
@@ -119,7 +119,7 @@ def test_a_node_that_was_well_for_long_starts_with_a_clean_record() -> None:
     assert watch.restarts == 9
 
 
-def test_a_refusal_is_asked_again_of_the_same_process() -> None:
+def test_a_failed_transition_is_requested_again_of_the_same_process() -> None:
     watch = fresh()
     watch.next_action(0.0)
     watch.started(0.0)

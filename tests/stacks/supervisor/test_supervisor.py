@@ -26,8 +26,8 @@ LONGEST_END = 3.0
 def test_nodes_come_up_in_order_and_a_stack_ends_by_itself() -> None:
     with Running(duration=0.5) as stack:
         assert stack.end() == 0
-    said = re.findall(r"(\w+) is active", stack.output)
-    assert said == ["robot_a", "module_b", "operator_c"]
+    order = re.findall(r"(\w+) is active", stack.output)
+    assert order == ["robot_a", "module_b", "operator_c"]
     assert "all 3 nodes up" in stack.output
     assert "Traceback" not in stack.output
 
@@ -89,16 +89,16 @@ def test_a_node_that_keeps_dying_is_given_up_and_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("texts", "said"),
+    ("texts", "expected"),
     [
         ({"refusals": "1"}, "module_b could not configure; will be tried again"),
         ({"faults": "configure"}, "module_b .*; will be tried again"),
     ],
 )
-def test_a_node_that_fails_to_configure_is_tried_again(texts: dict[str, str], said: str) -> None:
+def test_a_failed_configuration_is_tried_again(texts: dict[str, str], expected: str) -> None:
     with Running(duration=0.2, **texts) as stack:
         assert stack.end() == 0
-    assert len(re.findall(said, stack.output)) == 1
+    assert len(re.findall(expected, stack.output)) == 1
     assert "module_b is active again" in stack.output
 
 
@@ -126,7 +126,7 @@ def test_nodes_die_with_a_supervisor_that_is_killed() -> None:
 def test_a_stack_that_runs_already_is_not_started_twice() -> None:
     with Running() as stack:
         stack.wait_for("all 3 nodes up")
-        # Without a look at the graph, which may take long on a busy machine.
+        # Without discovery in the graph, which may take long on a busy machine.
         with Running(discovery_time=0.0) as second:
             assert second.end() not in (0, None)
         assert "/module_b, /operator_c, /robot_a runs already" in second.output
