@@ -89,6 +89,13 @@ class ICameraStream(abc.ABC):
     def set_orientation(self, pan: float, tilt: float) -> None:
         """Look `pan` [rad] to the left and `tilt` [rad] down, within the limits of the neck."""
 
+    def command_head(self, pan: float, tilt: float, timestamp: float) -> None:
+        """Do the same for an operator's head that was measured at `timestamp` [s].
+
+        A camera whose robot needs the time of measurement overrides this.
+        """
+        self.set_orientation(pan, tilt)
+
     @abc.abstractmethod
     def get_orientation(self) -> tuple[float, float]:
         """Return pan and tilt in [rad]."""

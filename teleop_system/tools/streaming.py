@@ -117,9 +117,9 @@ def serve(
     config = settings.streaming
     token = load_token(config)
     with open_camera(source, settings, ros) as camera:
-        head = _head(camera, settings)
+        neck = settings.camera.within(load_robot(settings.robot.name))
         with (
-            contextlib.closing(_Stopped(head)),
+            HeadThread(neck, camera) as head,
             RGBDStreamServer(camera, config, token=token, on_head=head.submit) as server,
         ):
             report(f"open {server.url} in a browser, or connect a client to {server.address}")
@@ -195,29 +195,6 @@ def _describe(camera: ICameraStream, fps: float) -> str:
             f"round trip {1e3 * stats.round_trip:.1f} ms, {stats.lost} lost"
         )
     return text
-
-
-class _Stopped:
-    """Starts a head's thread, and stops it on `close()`."""
-
-    def __init__(self, head: HeadThread) -> None:
-        self._head = head
-        head.start()
-
-    def close(self) -> None:
-        self._head.stop()
-
-
-def _head(camera: ICameraStream, settings: TeleopSettings) -> HeadThread:
-    config = settings.camera.within(load_robot(settings.robot.name))
-    send = getattr(camera, "send", None)
-    if send is not None:  # Topics also carry the stamp of the operator's sample.
-        return HeadThread(config, send, camera.get_orientation)
-    return HeadThread(
-        config,
-        lambda output: camera.set_orientation(output.pan, output.tilt),
-        camera.get_orientation,
-    )
 
 
 def _simulated(settings: TeleopSettings, stack: contextlib.ExitStack) -> ICameraStream:

@@ -3,11 +3,12 @@
 
 import threading
 import time
-from collections.abc import Callable
+from types import TracebackType
 
 import numpy as np
+from typing_extensions import Self
 
-from teleop_system.interfaces import Pose6D
+from teleop_system.interfaces import ICameraStream, Pose6D
 from teleop_system.modules.camera.camera_controller import CameraController, PanTiltOutput
 from teleop_system.modules.camera.config import CameraConfig
 from teleop_system.modules.camera.neck_axis import NeckAxis
@@ -77,27 +78,32 @@ class HeadFollower:
 
 
 class HeadThread:
-    """Runs a `HeadFollower` at its rate and passes every command to a sink.
+    """Runs a `HeadFollower` at its rate and commands the head of a camera.
 
     Args:
         config: Limits of the neck, and the rate.
-        sink: Receives the commands in this thread.
-        read_angles: Returns the measured pan and tilt in [rad], where motion starts.
+        camera: The camera; motion starts at its measured pan and tilt.
     """
 
-    def __init__(
-        self,
-        config: CameraConfig,
-        sink: Callable[[PanTiltOutput], object],
-        read_angles: Callable[[], tuple[float, float]],
-    ) -> None:
+    def __init__(self, config: CameraConfig, camera: ICameraStream) -> None:
         self._follower = HeadFollower(config)
-        self._read_angles = read_angles
+        self._camera = camera
         self._period = 1.0 / config.rate
-        self._sink = sink
         self._request: HeadRequest | None = None
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="head", daemon=True)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
 
     def start(self) -> None:
         """Start the thread."""
@@ -124,6 +130,7 @@ class HeadThread:
         request = self._request
         is_stale = request is None or HEAD_REQUEST.is_stale(now - request.timestamp)
         if is_stale or self._follower.is_idle:
-            self._follower.release(*self._read_angles())
+            self._follower.release(*self._camera.get_orientation())
         if request is not None and not is_stale:
-            self._sink(self._follower.update(request, now=now, dt=dt))
+            output = self._follower.update(request, now=now, dt=dt)
+            self._camera.command_head(output.pan, output.tilt, output.timestamp)

@@ -72,7 +72,7 @@ class RGBDStreamNode(TeleopNode):
 
     def _make_server(self) -> RGBDStreamServer:
         config = self.settings.streaming
-        self._head = HeadThread(self._neck, self._camera.send, self._camera.get_orientation)
+        self._head = HeadThread(self._neck, self._camera)
         return RGBDStreamServer(
             self._camera, config, token=load_token(config), on_head=self._head.submit
         )

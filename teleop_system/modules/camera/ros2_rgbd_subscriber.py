@@ -10,7 +10,6 @@ from typing_extensions import override
 
 from teleop_system.devices.ros2_rgbd_topics import CameraTopicNames, RGBDTopicCamera
 from teleop_system.exceptions import InvalidValueError
-from teleop_system.modules.camera.camera_controller import PanTiltOutput
 from teleop_system.utils.ros2_helpers import TopicNames
 
 
@@ -64,9 +63,10 @@ class ROS2RGBDSubscriber(RGBDTopicCamera):
 
     @override
     def set_orientation(self, pan: float, tilt: float) -> None:
-        self.send(PanTiltOutput(pan, tilt, (), time.monotonic()))
+        self.command_head(pan, tilt, time.monotonic())
 
-    def send(self, output: PanTiltOutput) -> None:
+    @override
+    def command_head(self, pan: float, tilt: float, timestamp: float) -> None:
         """Publish a neck command, stamped with the time the operator's head was measured.
 
         The robot side holds the head when commands stop, so repeat them.
@@ -76,17 +76,15 @@ class ROS2RGBDSubscriber(RGBDTopicCamera):
         """
         from sensor_msgs.msg import JointState
 
-        if not (math.isfinite(output.pan) and math.isfinite(output.tilt)):
-            raise InvalidValueError(
-                f"pan and tilt must be finite, got {output.pan} and {output.tilt}"
-            )
+        if not (math.isfinite(pan) and math.isfinite(tilt)):
+            raise InvalidValueError(f"pan and tilt must be finite, got {pan} and {tilt}")
         publisher, node = self._command, self.node
         if publisher is None or node is None:
             return
         bound = math.pi
-        angles = [max(-bound, min(bound, float(a))) for a in (output.pan, output.tilt)]
+        angles = [max(-bound, min(bound, float(a))) for a in (pan, tilt)]
         message = JointState(name=list(self._joints), position=angles)
-        age = max(0, int(1e9 * (time.monotonic() - output.timestamp)))
+        age = max(0, int(1e9 * (time.monotonic() - timestamp)))
         now = node.get_clock().now().nanoseconds
         stamp = max(0, now - age)
         message.header.stamp.sec = stamp // 1_000_000_000

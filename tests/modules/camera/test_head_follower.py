@@ -5,12 +5,13 @@ import time
 
 import numpy as np
 import pytest
+from typing_extensions import override
 
-from teleop_system.modules.camera.camera_controller import PanTiltOutput
 from teleop_system.modules.camera.config import CameraConfig
 from teleop_system.modules.camera.head_follower import HeadFollower, HeadThread
 from teleop_system.modules.camera.streaming.head_control import HeadRequest
 from teleop_system.safety.staleness import HEAD_REQUEST
+from tests.modules.camera.streaming.scenes import FakeCamera
 from tests.waiting import stays, wait_for
 
 DT = 1.0 / 30.0
@@ -68,16 +69,26 @@ def test_another_client_begins_without_a_jump() -> None:
     assert abs(after.pan - before.pan) <= 0.002
 
 
+class HeadCamera(FakeCamera):
+    """Records head commands; its head stays where it was measured."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.commands: list[tuple[float, float, float]] = []
+        self.set_orientation(0.7, -0.2)
+
+    @override
+    def command_head(self, pan: float, tilt: float, timestamp: float) -> None:
+        self.commands.append((pan, tilt, timestamp))
+
+
 def test_a_head_without_requests_is_released_and_restarts_where_it_is() -> None:
-    sent: list[PanTiltOutput] = []
-    head = HeadThread(CameraConfig(), sent.append, lambda: (0.7, -0.2))
-    head.start()
-    try:
+    camera = HeadCamera()
+    sent = camera.commands
+    with HeadThread(CameraConfig(), camera) as head:
         head.submit(HeadRequest(1, None, (0.0, 0.0), time.monotonic()))
         wait_for(lambda: sent)
-        assert (sent[0].pan, sent[0].tilt) == pytest.approx((0.7, -0.2), abs=0.01)
-        wait_for(lambda: time.monotonic() - sent[-1].timestamp > HEAD_REQUEST.timeout + 0.2)
+        assert sent[0][:2] == pytest.approx((0.7, -0.2), abs=0.01)
+        wait_for(lambda: time.monotonic() - sent[-1][2] > HEAD_REQUEST.timeout + 0.2)
         count = len(sent)
         assert stays(lambda: len(sent) == count, 0.2)
-    finally:
-        head.stop()
