@@ -19,7 +19,7 @@ class IKResult:
 
     Attributes:
         joint_positions: Positions to command in [rad], shape (N,), solver order, read-only.
-        success: True where both errors are within the solver's tolerances.
+        success: True if both errors are within the solver's tolerances.
         error_position: Largest remaining distance of a chain from its target in [m].
         error_orientation: Largest remaining angle of a chain from its target in [rad].
     """

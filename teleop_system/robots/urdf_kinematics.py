@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forward kinematics of a URDF by the book, to compare other models and libraries against."""
+"""Textbook forward kinematics of a URDF, to check models and other kinematics against.
+
+It shares no code with `solvers.link_tree`, which drives the robot: `teleop check` and the tests
+compare independent results.
+"""
 
 from collections.abc import Mapping
 
@@ -29,7 +33,7 @@ def link_poses(urdf: UrdfModel, positions: Mapping[str, ArrayLike]) -> dict[str,
     while waiting:
         ready = [joint for joint in waiting if joint.parent in poses]
         if not ready:
-            break  # Links in a ring hang from nothing; the reader rejects most such files.
+            break  # Links in a loop have no root; the reader rejects most such files.
         for joint in ready:
             position = _position(joint, values, count)
             poses[joint.child] = poses[joint.parent] @ _origin(joint) @ _motion(joint, position)

@@ -7,7 +7,7 @@
     proportional  a linear map about a posture, NumPy alone
 
 `make_solver()` builds any of them for a robot. Importing this package imports no library of
-inverse kinematics; the solver asked for does.
+inverse kinematics; the chosen solver imports its own.
 """
 
 from teleop_system.solvers.chain_config import ChainConfig

@@ -39,7 +39,7 @@ _logger = logging.getLogger(__name__)
 
 
 class Kinematics(Protocol):
-    """The robot as a solver needs to know it; see `KinematicModel`."""
+    """What a solver needs of a robot model; see `KinematicModel`."""
 
     joint_names: list[str]
     external_order: NDArray[np.intp]
@@ -54,7 +54,7 @@ class Kinematics(Protocol):
 
 
 class ModelSolver(IIKSolver):
-    """A solver that knows the robot's kinematics; a kind of solver implements `_step()`."""
+    """A solver with a kinematic model; each kind of solver implements `_step()`."""
 
     PACKAGES: Mapping[str, str] = {}
     """Module and distribution of the libraries the solver needs."""
@@ -268,7 +268,7 @@ class ModelSolver(IIKSolver):
         chain_kernels.plan(self._chains, self._work)
 
     def _observe(self) -> None:
-        """Compute where the chains are at `_joints`, and how far from their targets."""
+        """Compute the poses of the chains at `_joints`, and their errors."""
         self._tree.update(self._joints)
         chain_kernels.observe_and_measure(self._chains, self._tree.frames)
 

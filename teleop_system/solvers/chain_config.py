@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one kinematic chain is asked to do, the same for every solver."""
+"""The frame, weights and speeds of one chain, the same for every solver."""
 
 import math
 from dataclasses import dataclass, fields
@@ -9,11 +9,11 @@ from teleop_system.exceptions import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class ChainConfig:
-    """The frame of a chain that follows a target, and how much and how fast it does.
+    """The frame of a chain that follows a target, its weights, and its speeds of catching up.
 
-    A chain that is far behind its target catches up along a profile that can stop in time: it
-    speeds up to at most the speeds below and slows down with at most the accelerations below.
-    Motion of the target itself is followed without lag, as fast as the joints allow.
+    A chain far from its target catches up along a profile that stops in time: at most at the
+    speeds below, and slowing down with at most the accelerations below. Motion of the target
+    itself is followed without lag, as fast as the joints allow.
     """
 
     ee_frame: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The step that each chain asks for in a tick, and its distance from its target.
+"""The desired step of each chain in a tick, and its distance from its target.
 
 See `ChainTask` for the equations.
 """
@@ -28,8 +28,8 @@ CHAIN = np.dtype(
         # The frame and its target: [m] and quaternions xyzw.
         *[("position", np.float64, 3), ("orientation", np.float64, 4)],
         *[("target_position", np.float64, 3), ("target_orientation", np.float64, 4)],
-        # The step asked for, linear [m] and angular [rad]; what it asks for in damping; the part
-        # of its weights, squared, that the chain has in this tick.
+        # The desired step, linear [m] and angular [rad]; the damping for it; the part of its
+        # weights, squared, that the chain has in this tick.
         *[("step", np.float64, 6), ("damping", np.float64), ("share", np.float64)],
         # Motion of the target per tick; error left by the last tick, with its two lengths; and
         # what every tick leaves over because motions are curved.
@@ -42,7 +42,7 @@ CHAIN = np.dtype(
     ],
     align=True,
 )
-"""What a solver knows of a chain in one tick."""
+"""The state of a chain in one tick."""
 
 FULL_DISTANCE, FULL_ANGLE = 0.1, 0.5
 """Errors [m], [rad] up to which a chain has all of its weight."""
@@ -177,8 +177,8 @@ def follows_closely(chain: Records, error: Array, moved: Array, left: Array) -> 
     braking, residual = chain["braking"], chain["residual"][:]
     if norm(left[:3]) >= braking[0] or norm(left[3:]) >= braking[1]:
         return False
-    # Nothing has to be shortened. The error that every tick leaves over is asked for as well:
-    # steps are straight, and motions are not.
+    # Nothing has to be shortened. The error that every tick leaves over is added, because steps
+    # are straight and motions are not.
     is_curved = norm(residual[:3]) ** 2 < CURVED * norm(moved[:3]) ** 2 and (
         norm(residual[3:]) ** 2 < CURVED * norm(moved[3:]) ** 2
     )

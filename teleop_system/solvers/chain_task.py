@@ -18,7 +18,7 @@ without lag; anything faster is a jump to catch up with."""
 class ChainTask:
     """Follows one target with one frame.
 
-    The step asked for is the target's own motion since the last tick, plus what is left of the
+    The desired step is the target's own motion since the last tick, plus what is left of the
     old error, shortened so that the chain arrives without overshooting: with `A` the planned
     deceleration, a distance `s` is closed by `sqrt((A dt²)² + 2 A dt² s) - A dt²`, nearly all
     of it if `s` is small against `A dt²`.
@@ -46,7 +46,7 @@ class ChainTask:
 
     @property
     def step(self) -> Array:
-        """Step asked for in this tick: linear [m], then angular [rad], world axes."""
+        """Desired step of this tick: linear [m], then angular [rad], world axes."""
         step: Array = self._chain["step"]
         return step
 
@@ -61,7 +61,7 @@ class ChainTask:
 
     @property
     def damping(self) -> float:
-        """Damping that the part of `step` which is catching up asks for."""
+        """Damping for the part of `step` that catches up."""
         return float(self._chain["damping"])
 
     @property

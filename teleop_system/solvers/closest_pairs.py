@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pairs of links that may be near where the robot comes to rest, or on the way there.
+"""The pairs of links that may be near when the robot is at rest, or on its braking path.
 
 Few pairs of links are near enough to matter. A joint that moves by `x` [rad] changes a distance
 by at most `x` times the length [m] of what it moves. So the travel of each joint is counted, and

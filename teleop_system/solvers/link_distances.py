@@ -49,7 +49,7 @@ class LinkDistances:
         model = kinematics.model
         found = ShapePairs(kinematics, pairs)
         self._kinematics, self._geometry, self._columns = kinematics, found.geometry, columns
-        self._data, self._placed = model.createData(), self._geometry.createData()
+        self._data, self._geometry_data = model.createData(), self._geometry.createData()
         self.tree = link_tree(model, columns, ())
         objects = list(self._geometry.geometryObjects)
         self.shapes: Records = np.array([_shape(shape) for shape in objects], dtype=kernels.SHAPE)
@@ -110,12 +110,12 @@ class LinkDistances:
 
     def _complete(self, pairs: Indices, joints: Array, contacts: Records) -> None:
         """Let the library compute the contacts that are still NaN."""
-        kinematics, geometry, placed = self._kinematics, self._geometry, self._placed
+        kinematics, geometry, data = self._kinematics, self._geometry, self._geometry_data
         configuration = kinematics.configuration(joints[self._columns])
-        pin.updateGeometryPlacements(kinematics.model, self._data, geometry, placed, configuration)
+        pin.updateGeometryPlacements(kinematics.model, self._data, geometry, data, configuration)
         for k in np.flatnonzero(np.isnan(contacts["distance"])).tolist():
             pair, contact = int(pairs[k]), contacts[k]
-            found = pin.computeDistance(geometry, placed, pair)
+            found = pin.computeDistance(geometry, data, pair)
             points = [found.getNearestPoint1(), found.getNearestPoint2()]
             normal = np.array(found.normal)
             if self._is_swapped[pair]:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Pinocchio model of an MJCF file.
 
-Pinocchio's own MJCF parser knows neither `<include>` nor several defaults, so MuJoCo compiles
-the file and the tree is built from what it made of it. A free root joint is left out: its body
-is the origin, as the root link of a URDF is.
+Pinocchio's own MJCF parser supports neither `<include>` nor several defaults, so MuJoCo compiles
+the file, and the tree is built from the result. A free root joint is left out: its body is the
+origin, like the root link of a URDF.
 """
 
 from pathlib import Path
@@ -25,7 +25,7 @@ def build_from_mjcf(path: Path) -> tuple[Any, Any]:
     """Return the Pinocchio model of an MJCF file and its collision geometry.
 
     Raises:
-        ModelError: The file is missing or broken, or has a joint that is no hinge or slide.
+        ModelError: The file is missing or broken, or has a joint other than hinges and slides.
         MissingExtraError: MuJoCo is not installed.
     """
     tree = _Tree(compile_mjcf(path), path)
@@ -121,7 +121,7 @@ def _shape(source: Any, geom: int) -> tuple[Any, Any]:
     if kind == BOX:
         return coal.Box(*(2.0 * size)), centred
     if kind in (ELLIPSOID, MESH):
-        # The box around it: a little larger than the shape, never smaller.
+        # The bounding box: a little larger than the shape, never smaller.
         centre, half = source.geom_aabb[geom][:3], source.geom_aabb[geom][3:]
         return coal.Box(*(2.0 * half)), pin.SE3(np.eye(3), centre.copy())
     return None, centred

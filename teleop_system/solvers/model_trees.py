@@ -24,7 +24,7 @@ from teleop_system.utils.transforms import (
 FREE, SLIDE = 0, 2  # MuJoCo's mjtJoint.
 MOVING = ("revolute", "continuous", "prismatic")
 
-Place = tuple[int, PoseTuple]
+Attachment = tuple[int, PoseTuple]
 """A joint's index in the tree, and a pose in the frame of the link behind it."""
 
 
@@ -37,18 +37,18 @@ class _ModelTree:
         self._joints: list[TreeJoint] = []
         self._frames: list[TreeFrame] = []
 
-    def add_joint(self, name: str, place: Place, axis: Vector, *, slides: bool) -> int:
-        """Add a joint at a place; return its index."""
+    def add_joint(self, name: str, attachment: Attachment, axis: Vector, *, slides: bool) -> int:
+        """Add a joint at a pose on a link; return its index."""
         if name not in self.names:
             self.names.append(name)
-        parent, (position, quaternion) = place
+        parent, (position, quaternion) = attachment
         rotation, column = quat_to_matrix(quaternion), self.names.index(name)
         self._joints.append(TreeJoint(parent, rotation, position, axis, slides, column))
         return len(self._joints)
 
-    def add_frame(self, place: Place) -> None:
+    def add_frame(self, attachment: Attachment) -> None:
         """Add a frame of interest."""
-        joint, (position, quaternion) = place
+        joint, (position, quaternion) = attachment
         self._frames.append(TreeFrame(joint, quat_to_matrix(quaternion), position))
 
     def build(self, fixed: Mapping[str, float]) -> tuple[LinkTree, list[str]]:
@@ -76,26 +76,26 @@ def urdf_tree(
     """
     tree = _ModelTree(names)
     above = {joint.child: joint for joint in model.joints.values()}
-    places: dict[str, Place] = {}
+    attachments: dict[str, Attachment] = {}
 
-    def place(link: str) -> Place:
-        if link not in places:
+    def attach(link: str) -> Attachment:
+        if link not in attachments:
             joint = above.get(link)
             if joint is None:
                 return 0, ORIGIN
-            parent, offset = place(joint.parent)
+            parent, offset = attach(joint.parent)
             x, y, z, w = euler_to_quat(*joint.rpy).tolist()
             found = parent, compose(offset, (joint.xyz, (x, y, z, w)))
             if joint.kind in MOVING:
                 slides = joint.kind == "prismatic"
                 found = tree.add_joint(joint.name, found, joint.axis, slides=slides), ORIGIN
-            places[link] = found
-        return places[link]
+            attachments[link] = found
+        return attachments[link]
 
     for link in links:
         if link not in model.masses:
             raise UnknownNameError("link", link, model.masses)
-        tree.add_frame(place(link))
+        tree.add_frame(attach(link))
     return tree.build(fixed)
 
 
@@ -111,25 +111,25 @@ def mjcf_tree(
     model, tree = compile_mjcf(path), _ModelTree(names)
     bodies = {model.body(index).name: index for index in range(1, model.nbody)}
     sites = {model.site(index).name: index for index in range(model.nsite)}
-    places: dict[int, Place] = {0: (0, ORIGIN)}
+    attachments: dict[int, Attachment] = {0: (0, ORIGIN)}
 
-    def place(body: int) -> Place:
-        if body not in places:
-            joint, offset = place(int(model.body_parentid[body]))
+    def attach(body: int) -> Attachment:
+        if body not in attachments:
+            joint, offset = attach(int(model.body_parentid[body]))
             offset = compose(offset, _pose(model.body_pos[body], model.body_quat[body]))
             first = int(model.body_jntadr[body])
             found = joint, offset
             for index in range(first, first + int(model.body_jntnum[body])):
                 found = _after_joint(model, index, found, tree)
-            places[body] = found
-        return places[body]
+            attachments[body] = found
+        return attachments[body]
 
     for name in frames:
         if name in bodies:
-            tree.add_frame(place(bodies[name]))
+            tree.add_frame(attach(bodies[name]))
         elif name in sites:
             site = sites[name]
-            joint, offset = place(int(model.site_bodyid[site]))
+            joint, offset = attach(int(model.site_bodyid[site]))
             on_body = _pose(model.site_pos[site], model.site_quat[site])
             tree.add_frame((joint, compose(offset, on_body)))
         else:
@@ -137,8 +137,8 @@ def mjcf_tree(
     return tree.build(fixed)
 
 
-def _after_joint(model: Any, index: int, place: Place, tree: _ModelTree) -> Place:
-    """Return where a body is that hangs on a joint at a place."""
+def _after_joint(model: Any, index: int, attachment: Attachment, tree: _ModelTree) -> Attachment:
+    """Return the attachment of a body behind a joint."""
     kind = int(model.jnt_type[index])
     if kind == FREE:
         return 0, ORIGIN
@@ -149,7 +149,7 @@ def _after_joint(model: Any, index: int, place: Place, tree: _ModelTree) -> Plac
     along = (zero * ax, zero * ay, zero * az)
     slides = kind == SLIDE
     motion = (along, ORIGIN[1]) if slides else (ORIGIN[0], from_rotation_vector(along))
-    parent, offset = place
+    parent, offset = attachment
     at_joint = compose(compose(offset, ((x, y, z), ORIGIN[1])), motion)
     name = model.joint(index).name
     joint = tree.add_joint(name, (parent, at_joint), (ax, ay, az), slides=slides)

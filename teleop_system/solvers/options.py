@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The options of all solvers, in one place, so that solvers can be swapped by name alone."""
+"""The options of all solvers: the same for each, so that solvers can be swapped by name alone."""
 
 import math
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ from teleop_system.utils.validators import (
 BACKENDS = ("auto", "daqp", "proxqp", "osqp")
 
 DEFAULT_VELOCITY = math.pi
-"""Greatest speed of a joint for which neither model nor options give one in [rad/s]."""
+"""Greatest speed of a joint that has no limit in the model or the options in [rad/s]."""
 DEFAULT_ACCELERATION = 10.0
-"""Greatest acceleration of a joint for which the options give none in [rad/s^2]."""
+"""Greatest acceleration of a joint that has no limit in the options in [rad/s^2]."""
 
 LimitsByName = Mapping[str, float] | float
 
@@ -72,7 +72,7 @@ class SolverParameters:
     orientation_tolerance: float = 1e-2
     """Largest orientation error that counts as success in [rad]."""
     collision_slow: float = 0.05
-    """Distance below which links approach each other ever more slowly in [m]."""
+    """Distance below which the allowed speed of approach falls in [m]."""
     collision_stop: float = 0.01
     """Distance at which they no longer approach each other in [m]."""
     collision_speed: float = 0.5
@@ -102,8 +102,8 @@ class SolverParameters:
 class SolverOptions(SolverParameters):
     """The keywords of `initialize()`: the parameters, and what describes the robot.
 
-    A solver ignores options that it does not use; a name that is none of these is a mistake and
-    raises UnknownNameError.
+    A solver ignores options that it does not use; an unknown name raises
+    UnknownNameError.
     """
 
     chains: Mapping[str, ChainConfig] = field(default_factory=dict)

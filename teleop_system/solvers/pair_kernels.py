@@ -118,7 +118,7 @@ def find_near(
     limit, is_near = max(at_rest, on_path), False
     for pair in range(changes.size):
         if bounds[pair]["horizon"] - changes[pair] < limit:
-            # Few pairs get here, so rest and path are told apart for them alone.
+            # Few pairs get here; only for them are rest and path considered separately.
             update_bound(travel, reach, pair, bounds[pair])
             least = bounds[pair]["horizon"] - bounds[pair]["moved"]
             if least < at_rest or least - bounds[pair]["ahead"] < on_path:

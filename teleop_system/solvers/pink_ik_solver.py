@@ -26,20 +26,20 @@ _logger = logging.getLogger(__name__)
 class PinkIKSolver(PinocchioSolver):
     """Pink's frame and posture tasks within its configuration, velocity, acceleration limits.
 
-    Pink gives up where its QP has no solution or a joint stands a rounding error outside its
-    limits. Here such a joint counts as being at its limit, another back end is tried, and where
-    none finds a step the robot brakes. Ignores `collision_pairs`.
+    Pink fails if its QP has no solution or a joint is a rounding error outside its limits. Here
+    such a joint counts as being at its limit, another back end is tried, and if no back end finds
+    a step the robot brakes. Ignores `collision_pairs`.
     """
 
     PACKAGES = {"pinocchio": "pin", "pink": "pin-pink", "qpsolvers": "qpsolvers"}  # noqa: RUF012
 
     @override
     def _prepare(self) -> bool:
-        wanted = self._options.backend
+        backend = self._options.backend
         installed = [name for name, package in BACKENDS.items() if find_spec(package) is not None]
-        if wanted != "auto" and wanted not in BACKENDS:
-            raise UnknownNameError("QP back end of PinkIKSolver", wanted, BACKENDS)
-        self._backends = [name for name in installed if wanted in ("auto", name)]
+        if backend != "auto" and backend not in BACKENDS:
+            raise UnknownNameError("QP back end of PinkIKSolver", backend, BACKENDS)
+        self._backends = [name for name in installed if backend in ("auto", name)]
         if not self._backends:
             _logger.error(
                 "PinkIKSolver needs one of %s: pip install 'teleop_system[ik]'",
@@ -95,15 +95,15 @@ class PinkIKSolver(PinocchioSolver):
     @override
     def _step(self) -> Array | None:
         self._update_bounds()
-        self._aim_pink()
+        self._update_pink()
         for backend in self._backends:
             step = self._solve_with(backend)
             if step is not None:
                 return self._clip(step)
         return None
 
-    def _aim_pink(self) -> None:
-        """Hand this tick's state and wishes over; wishes are poses one planned step away."""
+    def _update_pink(self) -> None:
+        """Pass this tick's state and targets to Pink; targets are one planned step away."""
         pin = self._pin
         limits, kinematics = self._limits, self._kinematics
         inside = np.clip(self._joints, limits.lower, limits.upper)
@@ -113,20 +113,20 @@ class PinkIKSolver(PinocchioSolver):
             frame = self._configuration.get_transform_frame_to_world(frame_task.frame)
             target = pin.SE3(pin.exp3(step[3:]) @ frame.rotation, frame.translation + step[:3])
             frame_task.set_target(target)
-            say = task.share**0.5
-            frame_task.set_position_cost(say * task.config.position_weight)
-            frame_task.set_orientation_cost(say * task.config.orientation_weight)
+            factor = task.share**0.5
+            frame_task.set_position_cost(factor * task.config.position_weight)
+            frame_task.set_orientation_cost(factor * task.config.orientation_weight)
         catching_up = sum(task.damping for task in self._task_list)
         self._damping = self._options.damping + self._options.adaptive_damping * catching_up
         share = min(1.0, self._options.posture_speed * self._dt)
-        wished = inside + share * (np.clip(self._posture, limits.lower, limits.upper) - inside)
-        self._posture_task.set_target(kinematics.configuration(wished).copy())
+        posture = inside + share * (np.clip(self._posture, limits.lower, limits.upper) - inside)
+        self._posture_task.set_target(kinematics.configuration(posture).copy())
         self._acceleration_limit.set_last_integration(self._last_step / self._dt, self._dt)
 
     def _solve_with(self, backend: str) -> Array | None:
         try:
             with warnings.catch_warnings():
-                # OSQP asks for sparse matrices, and says so in every tick.
+                # OSQP warns in every tick that it prefers sparse matrices.
                 warnings.simplefilter("ignore")
                 velocity = self._pink.solve_ik(
                     self._configuration,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base of the solvers that know the robot through Pinocchio."""
+"""The base of the solvers that load their model with Pinocchio."""
 
 from typing import TYPE_CHECKING
 

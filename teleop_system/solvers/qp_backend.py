@@ -2,8 +2,8 @@
 """Quadratic programs of a few dozen variables, warm-started from tick to tick.
 
 Each back end minimises `½ xᵀ H x + fᵀ x` subject to `lower <= x <= upper` and `A x >= b`.
-Where the rows of `A` contradict the bounds, it gives way on the rows, as little as possible,
-and never on the bounds.
+If the rows of `A` contradict the bounds, it violates the rows, as little as possible, and never
+the bounds.
 """
 
 import abc
@@ -17,8 +17,8 @@ from typing_extensions import override
 
 Array = NDArray[np.float64]
 
-SOFT = 8  # DAQP's flag of a constraint that may be violated where it must.
-UNBOUNDED = 1e30  # What both libraries take for infinity.
+SOFT = 8  # DAQP's flag of a constraint that may be violated if necessary.
+UNBOUNDED = 1e30  # Both libraries take this for infinity.
 
 
 class QPBackend(abc.ABC):
@@ -30,14 +30,14 @@ class QPBackend(abc.ABC):
 
     def __init__(self, size: int) -> None:
         self._size = size
-        # One workspace per number of rows, and another where rows may give way.
+        # One workspace per number of rows, and another one with soft rows.
         self._workspaces: dict[tuple[int, bool], Any] = {}
 
     @abc.abstractmethod
     def solve(
         self, hessian: Array, gradient: Array, bounds: tuple[Array, Array], rows: Array, low: Array
     ) -> Array | None:
-        """Return the minimiser, or None where the library fails.
+        """Return the minimiser, or None if the library fails.
 
         Args:
             hessian: H, symmetric positive definite, shape (N, N), C order.
@@ -91,7 +91,7 @@ class DaqpBackend(QPBackend):
         solution, _, flag, _ = workspace.solve()
         if flag > 0:
             return solution  # type: ignore[no-any-return]
-        # A failed workspace may keep a useless active set; the next tick starts afresh.
+        # A failed workspace may keep a useless active set; the next tick creates another.
         del self._workspaces[count, soft]
         return None
 
@@ -107,7 +107,7 @@ class ProxqpBackend(QPBackend):
     """ProxQP, an augmented-Lagrangian solver, with one reused workspace per number of rows."""
 
     ROW_PRICE = 1e6
-    """Price of giving way on a row, squared, against a price of about 1 of the targets."""
+    """Price of violating a row, squared; the targets have a price of about 1."""
 
     def __init__(self, size: int) -> None:
         from proxsuite import proxqp

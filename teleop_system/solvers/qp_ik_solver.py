@@ -45,11 +45,11 @@ class QPIKSolver(PinocchioSolver):
     def _prepare(self) -> bool:
         options = self._options
         names = installed_backends()
-        wanted = options.backend
-        if wanted != "auto":
-            if wanted not in BACKENDS:
-                raise UnknownNameError("QP back end of QPIKSolver", wanted, BACKENDS)
-            names = [name for name in names if name == wanted]
+        backend = options.backend
+        if backend != "auto":
+            if backend not in BACKENDS:
+                raise UnknownNameError("QP back end of QPIKSolver", backend, BACKENDS)
+            names = [name for name in names if name == backend]
         if not names:
             _logger.error("QPIKSolver needs daqp or proxsuite: pip install 'teleop_system[ik]'")
             return False

@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 
 class RobotGeometry:
-    """What a safety rule has to know of a robot's links.
+    """The geometry of a robot that safety rules need.
 
     Args:
         robot: The robot with its pairs.

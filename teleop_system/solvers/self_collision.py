@@ -41,7 +41,7 @@ class SelfCollision:
         kinematics: The model.
         pairs: Names of the links of every pair.
         stop: Distance that is never undercut in [m].
-        slow: Distance below which the approach becomes ever slower in [m].
+        slow: Distance below which the allowed speed of approach falls in [m].
         speed: Greatest speed of approach at `slow` in [m/s].
 
     Attributes:

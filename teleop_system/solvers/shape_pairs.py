@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pairs of collision shapes whose distance is watched, and what moves them."""
+"""The pairs of collision shapes that must be kept apart, and the joints that move them."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ class ShapePairs:
 
     Attributes:
         geometry: Pinocchio's geometry with these collision pairs.
-        reach: By how much a unit motion of each joint can change each distance, shape (P, N).
+        reach: Largest change of each distance per unit motion of each joint, shape (P, N).
 
     Raises:
         UnknownNameError: The model has no such link.
@@ -55,9 +55,9 @@ class ShapePairs:
         return found
 
     def _pair_reach(self, first: int, second: int) -> Array:
-        """Return how far a unit motion of each joint moves one shape against the other."""
+        """Return the largest relative motion of two shapes per unit motion of each joint."""
         reaches = [self._shape_reach(index) for index in (first, second)]
-        # A joint that carries both moves neither against the other.
+        # A joint that carries both shapes does not change their distance.
         return np.where((reaches[0] > 0.0) & (reaches[1] > 0.0), 0.0, reaches[0] + reaches[1])
 
     def _shape_reach(self, index: int) -> Array:

@@ -48,8 +48,8 @@ _digests: dict[Any, str] = {}
 def kernel(signature: str) -> Callable[[F], F]:
     """Return a decorator that compiles a function for the types of its signature.
 
-    It is compiled when its module is imported, or loaded from disk where that was done before, so
-    that no cycle ever waits for a compiler.
+    It is compiled when its module is first imported, and loaded from disk after that, so that no
+    cycle waits for the compiler.
 
     Args:
         signature: Types in Numba's notation: `f8` a number, `f8[::1]` a vector. A NumPy data type
@@ -135,8 +135,8 @@ def _content(function: Callable[..., Any], name: str, value: object) -> str:
     if any(value is module for module in _MODULES) or value is getattr(math, name, None):
         return name
     raise TypeError(
-        f"the kernel {function.__qualname__!r} uses {name!r}, which is none of: a kernel, a "
-        "number, a string, a tuple of these, an array, a data type, a named tuple, math, numpy"
+        f"the kernel {function.__qualname__!r} uses {name!r}; it may use a kernel, a "
+        "number, a string, a tuple of these, an array, a data type, a named tuple, math or numpy"
     )
 
 

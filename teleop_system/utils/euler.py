@@ -22,13 +22,13 @@ from teleop_system.utils._arrays import (
 from teleop_system.utils.quaternion_formulas import Component
 
 GIMBAL_TOLERANCE = 1e-12
-"""How close to a pitch of a quarter turn roll and yaw become one angle, in [rad]."""
+"""Distance from a pitch of +-pi/2 in [rad] within which roll and yaw become one angle."""
 
 
 def quat_to_euler(q: ArrayLike, axes: str = "sxyz") -> Array:
     """Return roll, pitch and yaw in [rad], shape (..., 3), about the fixed axes x, y, then z.
 
-    Roll and yaw lie in (-pi, pi], pitch in [-pi/2, pi/2]. Where pitch is a quarter turn only
+    Roll and yaw lie in (-pi, pi], pitch in [-pi/2, pi/2]. At a pitch of +-pi/2 only
     the sum or the difference of roll and yaw is defined, and yaw is returned as 0.
 
     Raises:

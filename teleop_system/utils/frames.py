@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other people's axes and quaternion orders, to ROS and back.
+"""Axes and quaternion orders of other systems, to ROS and back.
 
-ROS (REP-103) is x forward, y left, z up, and quaternions are xyzw. At the borders:
+ROS (REP-103) is x forward, y left, z up, and quaternions are xyzw. Other conventions:
 
 | convention    | forward | left | up | quaternion |
 |---------------|---------|------|----|------------|
@@ -12,10 +12,10 @@ ROS (REP-103) is x forward, y left, z up, and quaternions are xyzw. At the borde
 | optical frame | z       | -x   | -y | xyzw       |
 | OpenGL camera | -z      | -x   | y  | xyzw       |
 
-All are right-handed, so that a rotation is carried over by renaming the axes of its vector
-part. SteamVR, WebXR and BVH poses are renamed on both sides, world and body: a device at rest
-is the identity before and after. A camera frame is different: it is another frame on the same
-camera, turned against its ROS frame, and its orientation is that turn applied on the right.
+All are right-handed, so a rotation is converted by renaming the axes of its vector part. SteamVR,
+WebXR and BVH poses are renamed on both sides, world and body: a device at rest is the identity
+before and after. A camera frame is different: it is another frame on the same camera, rotated
+relative to its ROS frame, and its orientation has that rotation on the right.
 """
 
 import math
@@ -154,12 +154,12 @@ def camera_to_optical_position(position: ArrayLike) -> Array:
 
 
 def camera_to_optical_quaternion(q: ArrayLike) -> Array:
-    """Return the orientation of the optical frame of a camera whose ROS frame is at `q`."""
+    """Return the optical orientation of a camera with the ROS orientation `q`."""
     return quat_multiply(q, OPTICAL_IN_CAMERA)
 
 
 def optical_to_camera_quaternion(q: ArrayLike) -> Array:
-    """Return the orientation of the ROS frame of a camera whose optical frame is at `q`."""
+    """Return the ROS orientation of a camera with the optical orientation `q`."""
     return quat_multiply(q, OPTICAL_IN_CAMERA * (-1.0, -1.0, -1.0, 1.0))
 
 

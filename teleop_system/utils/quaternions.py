@@ -43,7 +43,7 @@ def quat_multiply(a: ArrayLike, b: ArrayLike) -> Array:
 
 
 def quat_conjugate(q: ArrayLike) -> Array:
-    """Return the quaternion with its vector part negated: the inverse, where it is unit."""
+    """Return the quaternion with its vector part negated: the inverse of a unit quaternion."""
     x, y, z, w = split(as_vectors(q, 4, "quaternion"))
     return join(-x, -y, -z, w)
 

@@ -78,7 +78,7 @@ def homogeneous_inverse(matrix: ArrayLike) -> Array:
     """Return the inverse of rigid transforms of shape (..., 4, 4)."""
     array = as_matrices(matrix, 4, 4, "pose")
     rotation = np.swapaxes(array[..., :3, :3], -1, -2)
-    return _assemble(-_turn(rotation, array[..., :3, 3]), rotation)
+    return _assemble(-_rotate(rotation, array[..., :3, 3]), rotation)
 
 
 def se3_exp(twist: ArrayLike) -> Array:
@@ -94,18 +94,18 @@ def se3_exp(twist: ArrayLike) -> Array:
     angle = root(dot(angular, angular))
     half_sine = sine_cosine(0.5 * angle)[0]
     # (1 - cos a) / a² by way of the half angle, which does not cancel.
-    turned = angle > 0.0
-    first = choose(turned, 2.0 * (half_sine / choose(turned, angle, 1.0)) ** 2, 0.5)
+    is_rotating = angle > 0.0
+    first = choose(is_rotating, 2.0 * (half_sine / choose(is_rotating, angle, 1.0)) ** 2, 0.5)
     second = _second_coefficient(angle)
     position = [p + first * q + second * r for p, q, r in zip(linear, once, twice, strict=True)]
     return _assemble(join(*position), quat_to_matrix(quat_exp(array[..., 3:])))
 
 
 def se3_log(matrix: ArrayLike) -> Array:
-    """Return the twist (..., 6), linear [m] then angular [rad], that `se3_exp` turns back."""
+    """Return the twist (..., 6), linear [m] then angular [rad], whose `se3_exp` is `matrix`."""
     position, quaternion = homogeneous_to_pose(matrix)
-    turn = quat_log(quaternion)
-    linear, angular = split(position), split(turn)
+    rotation_vector = quat_log(quaternion)
+    linear, angular = split(position), split(rotation_vector)
     once = cross(angular, linear)
     twice = cross(angular, once)
     factor = _inverse_coefficient(root(dot(angular, angular)))
@@ -136,7 +136,7 @@ def _assemble(position: Array, rotation: Array) -> Array:
     return matrix
 
 
-def _turn(rotation: Array, vector: Array) -> Array:
+def _rotate(rotation: Array, vector: Array) -> Array:
     return np.asarray((rotation @ vector[..., np.newaxis])[..., 0])
 
 

@@ -203,7 +203,7 @@ class JointMotion:
     def reduce_lag(self, joints: Array) -> None:
         """Move the command towards the robot's joints if they have fallen behind.
 
-        Something limits them that the solver does not know of. Without this the two would drift
+        Something limits them that the solver does not model. Without this the two would drift
         apart, and the distance between them would be long once the joints are free again.
         """
         offset = np.empty(len(self.names))
