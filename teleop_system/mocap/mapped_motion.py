@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from teleop_system.interfaces import Pose6D, TrackerRole
 from teleop_system.mocap.body_path import BodyPath, gaussian_smooth, repeat_step
+from teleop_system.utils.minimum_jerk import minimum_jerk
 from teleop_system.utils.poses import slerp
 from teleop_system.utils.transforms import quat_slerp
 
@@ -282,6 +283,4 @@ class MappedMotion:
 
 def smooth_step(shares: Array) -> Array:
     """Return the minimum-jerk transition from 0 to 1, at rest at both ends."""
-    s = np.clip(shares, 0.0, 1.0)
-    result: Array = s * s * s * (10.0 + s * (6.0 * s - 15.0))
-    return result
+    return np.array([minimum_jerk(share) for share in shares.tolist()])
