@@ -17,7 +17,7 @@ from teleop_system.interfaces import TrackerRole  # noqa: E402
 from teleop_system.mocap.data_recorder import load_recording_arrays  # noqa: E402
 from teleop_system.ros2.status import ROBOT, StatusReport, to_message  # noqa: E402
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames  # noqa: E402
-from tests.ros2.harness import Bench, Ear  # noqa: E402
+from tests.ros2.harness import Bench, Listener  # noqa: E402
 from tests.waiting import wait_until_constant  # noqa: E402
 
 MODULE = "teleop_system.mocap.bvh_replay_publisher"
@@ -30,7 +30,7 @@ def bench() -> Iterator[Bench]:
         yield made
 
 
-def position(ear: Ear, number: int = -1) -> np.ndarray:
+def position(ear: Listener, number: int = -1) -> np.ndarray:
     point = ear.messages[number].pose.position
     return np.array([point.x, point.y, point.z])
 
@@ -39,7 +39,7 @@ def playback(bench: Bench) -> str:
     return bench.value("playback", f"teleop/{NODE}")
 
 
-def largest_step(ear: Ear) -> float:
+def largest_step(ear: Listener) -> float:
     """Return the largest distance in [m] between two samples."""
     positions = np.array([position(ear, number) for number in range(ear.count)])
     return float(np.linalg.norm(np.diff(positions, axis=0), axis=1).max())

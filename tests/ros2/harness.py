@@ -4,8 +4,8 @@
     with Bench() as bench:
         bridge = bench.start("teleop_system.simulators.mujoco_ros2_bridge", "mujoco_bridge")
         bench.bring_up("mujoco_bridge")
-        ear = bench.listen(JointState, "/mujoco/joint_states", QoSPreset.SENSOR_DATA)
-        bench.wait(lambda: ear.count > 10)
+        states = bench.listen(JointState, "/mujoco/joint_states", QoSPreset.SENSOR_DATA)
+        bench.wait(lambda: states.count > 10)
 
 The bench listens in a thread, so waiting does not delay the times of arrival.
 """
@@ -131,7 +131,7 @@ class NodeProcess:
         self._output.close()
 
 
-class Ear:
+class Listener:
     """The messages of one topic, with their monotonic times of arrival in [s]."""
 
     def __init__(self) -> None:
@@ -152,9 +152,9 @@ class Ear:
         """The newest message."""
         return self.messages[-1]
 
-    def so_far(self) -> "Ear":
+    def so_far(self) -> "Listener":
         """Return a copy of what has arrived so far; another thread adds to the original."""
-        copy = Ear()
+        copy = Listener()
         copy.times = self.times.copy()
         copy.messages = self.messages[: len(copy.times)]
         return copy
@@ -271,12 +271,12 @@ class Bench:
 
     def listen(
         self, kind: Any, name: str, preset: QoSPreset = QoSPreset.SENSOR_DATA, *, raw: bool = False
-    ) -> Ear:
-        """Return an ear that collects the messages of a topic from now on."""
-        ear = Ear()
+    ) -> Listener:
+        """Return a listener that collects the messages of a topic from now on."""
+        listener = Listener()
         profile = get_qos_profile(preset)
-        self.node.create_subscription(kind, self.topic(name), ear, profile, raw=raw)
-        return ear
+        self.node.create_subscription(kind, self.topic(name), listener, profile, raw=raw)
+        return listener
 
     def publisher(self, kind: Any, name: str, preset: QoSPreset = QoSPreset.COMMAND) -> Any:
         """Return a publisher on a topic with the prefix."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot and an operator that a test plays itself, over the same topics as real ones."""
+"""A fake robot and a fake operator on the topics that real ones use."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -21,17 +21,17 @@ from tests.ros2.harness import Bench, Repeater
 
 Clock = Callable[[], float]
 
-UNTURNED = (0.0, 0.0, 0.0, 1.0)
+IDENTITY = (0.0, 0.0, 0.0, 1.0)
 STATUS_EVERY = 20
-"""The robot says how it is with every so many of its positions."""
+"""The robot publishes its status with every so many of its positions."""
 
 
 class StandInRobot:
-    """Says that it follows, and where its joints were sent; it goes nowhere.
+    """Publishes its state and its joint targets; it never moves.
 
     Args:
-        bench: The bench that it is played on.
-        name: Which robot.
+        bench: The bench whose node publishes.
+        name: Name of the robot.
         clock: Time of its stamps in [s].
     """
 
@@ -61,19 +61,19 @@ class StandInRobot:
 
     def follow(self) -> None:
         """Let the operator move it."""
-        self._say("engaged", True)
+        self._set("engaged", True)
 
     def release(self) -> None:
-        """Let nobody move it."""
-        self._say("ready", False)
+        """Ignore all commands."""
+        self._set("ready", False)
 
-    def _say(self, state: str, following: bool) -> None:
+    def _set(self, state: str, following: bool) -> None:
         self._state, self._following = state, following
-        self._tell()
+        self._send_status()
 
-    def _tell(self) -> None:
+    def _send_status(self) -> None:
         values = {"state": self._state, "following": str(self._following).lower()}
-        report = StatusReport(ROBOT, values={**values, "reason": "as the test wants"})
+        report = StatusReport(ROBOT, values={**values, "reason": "set by the test"})
         stamp = self._bench.node.get_clock().now().to_msg()
         self._status.publish(to_message([report], stamp))
 
@@ -82,7 +82,7 @@ class StandInRobot:
             return
         self._targets.publish(self._codec.encode(self._clock(), self.positions))
         if self._count % STATUS_EVERY == 0:
-            self._tell()
+            self._send_status()
         self._count += 1
 
 
@@ -90,15 +90,15 @@ class StandInOperator:
     """Wears trackers and a headset, and moves its right hand.
 
     Args:
-        bench: The bench that it is played on.
+        bench: The bench whose node publishes.
         roles: The trackers that it wears.
         rate: Samples per second in [Hz].
         clock: Time of its stamps in [s].
 
     Attributes:
         lost: Trackers that send nothing.
-        spoil: Changes the numbers of a tracker before they are sent.
-        sent: When the last set was sent, by the clock of the stamps in [s].
+        spoil: Functions that change the values of a tracker before they are sent.
+        sent: Stamp of the last set in [s].
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class StandInOperator:
     ) -> None:
         self._clock = clock
         self._codec = StampedCodec(StampedCodec.POSE, "map")
-        self._turn = StampedCodec(StampedCodec.QUATERNION, "map")
+        self._rotation = StampedCodec(StampedCodec.QUATERNION, "map")
         sensor = QoSPreset.SENSOR_DATA
         self._publishers: dict[TrackerRole, Any] = {
             role: bench.publisher(QuaternionStamped, TopicNames.HMD_ORIENTATION, sensor)
@@ -121,7 +121,7 @@ class StandInOperator:
         self.lost: set[TrackerRole] = set()
         self.spoil: dict[TrackerRole, Callable[[list[float]], list[float]]] = {}
         self.sent = 0.0
-        self._begun = clock()
+        self._start = clock()
         self._repeater = Repeater(rate, self.send)
 
     def __enter__(self) -> "StandInOperator":
@@ -132,18 +132,18 @@ class StandInOperator:
         self._repeater.__exit__()
 
     def send(self) -> None:
-        """Send one sample of every tracker, all of one time."""
+        """Send one sample of every tracker, all with the same stamp."""
         stamp = self._clock()
-        moved = 0.05 * np.sin(2.0 * (stamp - self._begun))
+        moved = 0.05 * np.sin(2.0 * (stamp - self._start))
         for role, publisher in self._publishers.items():
             if role in self.lost:
                 continue
             x, y, z = REFERENCE_POSITIONS[role]
             if role is TrackerRole.RIGHT_HAND:
                 x += moved
-            values = self.spoil.get(role, list)([x, y, z, *UNTURNED])
+            values = self.spoil.get(role, list)([x, y, z, *IDENTITY])
             if role is TrackerRole.HEAD:
-                publisher.publish(self._turn.encode(stamp, values[3:]))
+                publisher.publish(self._rotation.encode(stamp, values[3:]))
             else:
                 publisher.publish(self._codec.encode(stamp, values))
         self.sent = stamp

@@ -10,7 +10,7 @@ from sensor_msgs.msg import JointState
 from teleop_system.robots import load_robot
 from teleop_system.ros2.status import ROBOT
 from teleop_system.utils.ros2_helpers import TopicNames
-from tests.ros2.harness import Bench, Ear
+from tests.ros2.harness import Bench, Listener
 from tests.waiting import wait_for
 
 BRIDGE, ARM, TRACKERS = "mujoco_bridge", "arm_teleop_node", "dummy_tracker_pub"
@@ -22,7 +22,7 @@ MODULES = {
 }
 
 
-def sway(ear: Ear, joints: tuple[str, ...], span: float) -> float:
+def sway(ear: Listener, joints: tuple[str, ...], span: float) -> float:
     """Return the largest distance of the joints from their start [rad] in the next `span` [s]."""
     begin = time.monotonic()
     wait_for(lambda: ear.times[-1] > begin + span, progress=lambda: ear.count)

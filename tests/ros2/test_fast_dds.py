@@ -11,7 +11,7 @@ from std_msgs.msg import Int32
 
 from teleop_system.ros2 import fast_dds
 from teleop_system.utils.ros2_helpers import TopicNames
-from tests.ros2.harness import Bench, Ear, NodeProcess
+from tests.ros2.harness import Bench, Listener, NodeProcess
 from tests.ros2.picture_source import REQUESTS
 
 SOURCE = "tests.ros2.picture_source"
@@ -20,7 +20,7 @@ ROUNDS = 8
 """So many that without room for pictures not one run in a thousand would pass."""
 
 
-def number_of(ear: Ear) -> int:
+def number_of(ear: Listener) -> int:
     """Return the stamp of the newest picture that came; 0 before the first."""
     return int.from_bytes(ear.last[4:8], "little") if ear.count else 0
 

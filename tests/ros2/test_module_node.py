@@ -18,7 +18,7 @@ from teleop_system.interfaces import TrackerRole
 from teleop_system.robots.urdf import read_urdf
 from teleop_system.robots.urdf_kinematics import link_poses
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
-from tests.ros2.harness import Bench, Ear, NodeProcess, Repeater
+from tests.ros2.harness import Bench, Listener, NodeProcess, Repeater
 from tests.ros2.stand_ins import StandInOperator, StandInRobot
 from tests.waiting import stays, wait_for, wait_until_constant
 
@@ -67,7 +67,7 @@ class Stage:
 
         wait_for(is_still, f"{chain} never comes to rest")
 
-    def commands(self, topic: str) -> Ear:
+    def commands(self, topic: str) -> Listener:
         return self.bench.listen(JointState, topic, QoSPreset.COMMAND)
 
     def restore(self) -> None:

@@ -78,7 +78,7 @@ def run() -> Iterator[Callable[..., Counter]]:
     rclpy.try_shutdown()
 
 
-class Ear:
+class Listener:
     """Counts the messages of a topic, in a separate node."""
 
     def __init__(self, *nodes: Node, topic: str = "/numbers") -> None:
@@ -113,7 +113,7 @@ class Ear:
 
 def test_only_an_active_node_publishes(run: Callable[..., Counter]) -> None:
     node = run()
-    ear = Ear(node)
+    ear = Listener(node)
     assert node.trigger_configure() == SUCCESS
     assert ear.listen(0.3) == 0
     assert node.trigger_activate() == SUCCESS
@@ -169,7 +169,7 @@ def test_settings_come_from_the_tree_and_its_overrides(run: Callable[..., Counte
 
 def test_a_prefix_moves_the_topics(run: Callable[..., Counter]) -> None:
     node = run(topic_prefix="left_robot")
-    ear, plain = Ear(node, topic="/left_robot/numbers"), Ear(topic="/numbers")
+    ear, plain = Listener(node, topic="/left_robot/numbers"), Listener(topic="/numbers")
     node.trigger_configure()
     node.trigger_activate()
     ear.wait(lambda: ear.count > 5)
@@ -178,7 +178,7 @@ def test_a_prefix_moves_the_topics(run: Callable[..., Counter]) -> None:
 
 def test_the_status_shows_the_lifecycle_state(run: Callable[..., Counter]) -> None:
     node = run()
-    ear = Ear(node)
+    ear = Listener(node)
     node.trigger_configure()
     ear.wait(lambda: any(r.values["lifecycle"] == "inactive" for r in ear.reports))
     node.trigger_activate()
@@ -190,7 +190,7 @@ def test_a_listener_believes_only_recent_reports(
     run: Callable[..., Counter], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     node, robot = run(), run("robot")
-    ear = Ear(node, robot)
+    ear = Listener(node, robot)
     node.trigger_configure()
     listener = StatusListener(node, ("teleop/robot",))
     assert not listener.is_following

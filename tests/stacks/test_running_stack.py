@@ -20,7 +20,7 @@ from teleop_system.stacks.catalogue import NODES, STACKS
 from teleop_system.stacks.plan import make_plan
 from teleop_system.stacks.topic_table import SERVICES, TOPICS
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
-from tests.ros2.harness import Bench, Ear
+from tests.ros2.harness import Bench, Listener
 from tests.stacks.supervisor.stacks_of_samples import children_of, command_of, is_running
 from tests.waiting import slowdown, wait_for, work_of
 
@@ -116,7 +116,7 @@ def bench(stack: LaunchedStack) -> Iterator[Bench]:
         yield made
 
 
-def hear(bench: Bench, topic: str) -> Ear:
+def hear(bench: Bench, topic: str) -> Listener:
     """Listen to joints on a topic."""
     return bench.listen(JointState, topic, QoSPreset.SENSOR_DATA)
 
@@ -126,7 +126,7 @@ def is_following(bench: Bench) -> bool:
     return report is not None and report.values.get("following") == "true"
 
 
-def positions(ear: Ear) -> Any:
+def positions(ear: Listener) -> Any:
     return np.array([message.position for message in ear.messages])
 
 
@@ -249,7 +249,7 @@ def test_a_node_that_is_killed_comes_back_and_the_robot_follows_again(
         assert took < LONGEST_STOP
 
 
-def stamps(ear: Ear) -> Any:
+def stamps(ear: Listener) -> Any:
     headers = [message.header.stamp for message in ear.messages]
     return np.array([stamp.sec + 1e-9 * stamp.nanosec for stamp in headers])
 

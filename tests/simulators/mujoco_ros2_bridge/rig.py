@@ -12,7 +12,7 @@ from sensor_msgs.msg import JointState
 from teleop_system.robots import load_robot
 from teleop_system.ros2.cdr import JointStateCodec, NamedPositions
 from teleop_system.utils.ros2_helpers import TopicNames
-from tests.ros2.harness import Bench, Ear, NodeProcess
+from tests.ros2.harness import Bench, Listener, NodeProcess
 
 MODULE = "teleop_system.simulators.mujoco_ros2_bridge"
 BRIDGE = "mujoco_bridge"
@@ -64,7 +64,7 @@ class BridgeRig:
         self.bench.trigger(TopicNames.DISENGAGE)
         self.bench.wait_for_state("ready")
 
-    def elbow(self, ear: Ear | None = None) -> float:
+    def elbow(self, ear: Listener | None = None) -> float:
         """Return where the elbow is, or where it was sent with `targets` [rad]."""
         ear = ear or self.states
         count = ear.count
@@ -72,7 +72,7 @@ class BridgeRig:
         message = decode(ear.last)
         return message.positions[message.names.index(ELBOW)]
 
-    def path(self, ear: Ear, joint: str = ELBOW) -> tuple[np.ndarray[Any, Any], ...]:
+    def path(self, ear: Listener, joint: str = ELBOW) -> tuple[np.ndarray[Any, Any], ...]:
         """Return times of arrival [s] and positions [rad] of a joint, of all messages received."""
         count = ear.count
         messages = [decode(data) for data in ear.messages[:count]]

@@ -8,7 +8,7 @@ import numpy as np
 from nav_msgs.msg import Odometry
 
 from teleop_system.utils.ros2_helpers import TopicNames
-from tests.ros2.harness import Ear, NodeProcess
+from tests.ros2.harness import Listener, NodeProcess
 from tests.simulators.mujoco_ros2_bridge import command_source
 from tests.simulators.mujoco_ros2_bridge.rig import BridgeRig, running_bridge
 from tests.waiting import stays
@@ -152,7 +152,7 @@ def test_the_death_of_a_source_stops_arm_and_base_by_themselves(
     assert np.abs(np.diff(positions)).max() < 0.05, "it takes over without a jump"
 
 
-def speed_of(odometry: Ear) -> float:
+def speed_of(odometry: Listener) -> float:
     return float(odometry.last.twist.twist.linear.x) if odometry.count else 0.0
 
 

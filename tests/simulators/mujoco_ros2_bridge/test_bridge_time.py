@@ -9,12 +9,12 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image
 
 from teleop_system.utils.ros2_helpers import TopicNames
-from tests.ros2.harness import Ear
+from tests.ros2.harness import Listener
 from tests.simulators.mujoco_ros2_bridge.rig import BRIDGE, BridgeRig, decode, running_bridge
 from tests.waiting import stays, wait_until_constant
 
 
-def clock_times(ear: Ear) -> np.ndarray:  # type: ignore[type-arg]
+def clock_times(ear: Listener) -> np.ndarray:  # type: ignore[type-arg]
     stamps = [message.clock for message in list(ear.messages)]
     return np.array([stamp.sec + 1e-9 * stamp.nanosec for stamp in stamps])
 
