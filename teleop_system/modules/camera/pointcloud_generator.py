@@ -2,7 +2,7 @@
 """Converts RGB-D frames to coloured 3-D points."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +58,7 @@ class PointCloudGenerator:
 
     def __init__(self, config: PointCloudConfig | None = None) -> None:
         self._config = config or PointCloudConfig()
-        self._camera: tuple[Any, ...] = ()
+        self._camera: tuple[int, int, bytes] | None = None
         self._columns = self._rows = np.empty(0, np.float32)
 
     def generate(self, frame: RGBDFrame) -> PointCloud:

@@ -4,7 +4,6 @@
 import abc
 import math
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 from typing_extensions import override
@@ -228,7 +227,7 @@ def _report_speed(hand: HandKind, speeds: Array, requested: Array, log: CauseLog
         log.add(Rule.VELOCITY, name, abs(float(requested[fastest])), hand.max_speed)
 
 
-def _check_positions(positions: Any, default: Array) -> Array:
+def _check_positions(positions: Array | None, default: Array) -> Array:
     """Return valid positions with the shape of the default, or the default for None."""
     if positions is None:
         return default
