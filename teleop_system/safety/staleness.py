@@ -46,7 +46,7 @@ ROBOT_STATE = StaleInputPolicy("state of the robot", 0.1, "the engagement recove
 CLUTCH = StaleInputPolicy("clutch", 0.5, "the clutch opens")
 OPERATOR_MODULE = StaleInputPolicy("module of the operator side", 1.0, "it counts as absent")
 LOOP = StaleInputPolicy("control loop", 0.1, "every part holds, then ramps again")
-ROBOT_LINK = StaleInputPolicy("joint states, for a controller", 0.5, "it makes no commands")
+ROBOT_LINK = StaleInputPolicy("commanded joint positions", 0.5, "controllers send no commands")
 STATUS = StaleInputPolicy("status report", 1.0, "the state counts as unknown")
 TRAJECTORY_START = StaleInputPolicy("start time of a trajectory", 0.5, "it is refused")
 HEAD_ANGLES = StaleInputPolicy("pan and tilt of a stream's client", 0.5, "the head holds")
@@ -81,7 +81,7 @@ POLICIES = (
 
 
 def is_stale(age: float, timeout: float) -> bool:
-    """Return whether an input of an age in [s] no longer counts; an age of NaN never does."""
+    """Return whether an input of an age in [s] is stale; an age of NaN is."""
     return not age <= timeout
 
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """One table says how old every input may become, and the defaults of the configs follow it."""
 
+import ast
 import math
+from pathlib import Path
 
 import pytest
 
+import teleop_system
 from teleop_system.exceptions import ConfigError
 from teleop_system.modules.arm_teleop import ArmTeleopConfig
 from teleop_system.modules.camera.config import CameraConfig
@@ -28,6 +31,19 @@ def test_an_input_is_stale_past_its_timeout(age: float, stale: bool) -> None:
 def test_every_source_is_listed_once() -> None:
     constants = [each for each in vars(table).values() if isinstance(each, table.StaleInputPolicy)]
     assert len(constants) == len(POLICIES) == len({policy.source for policy in POLICIES})
+
+
+def test_every_policy_is_in_use() -> None:
+    package = Path(teleop_system.__file__).parent
+    imported = {
+        alias.name
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module == table.__name__
+        for alias in node.names
+    }
+    policies = {name for name, each in vars(table).items() if each in POLICIES}
+    assert policies <= imported
 
 
 def test_configs_take_their_defaults_from_the_table() -> None:
