@@ -73,6 +73,7 @@ class QPIKSolver(PinocchioSolver):
         self._is_limited = True
         # Memory of `free_step`; and the resting positions of the current and of the next state.
         self._ahead, self._rest, self._next_rest = np.zeros((3, size))
+        self._current = BrakingState(self._joints, self._last_step, self._rest)
         return True
 
     @override
@@ -86,7 +87,7 @@ class QPIKSolver(PinocchioSolver):
     def _on_new_start(self) -> None:
         self._update_rest()
         if self._collision is not None:
-            self._collision.start(self._current())
+            self._collision.start(self._current)
 
     @override
     def _on_shift(self) -> None:
@@ -112,9 +113,6 @@ class QPIKSolver(PinocchioSolver):
                 self._keeps_apart(self._bounds.braking_step(self._last_step), collision)
             self._accept(collision)
         return step
-
-    def _current(self) -> BrakingState:
-        return BrakingState(self._joints, self._last_step, self._rest)
 
     def _update_rest(self) -> None:
         kernels.write_rest(self._joints, self._last_step, self._bounds.limits, self._rest)
@@ -143,7 +141,7 @@ class QPIKSolver(PinocchioSolver):
         ):
             return None
         if collision is not None:
-            if not collision.check(BrakingState(ahead, step, rest), self._current()):
+            if not collision.check(BrakingState(ahead, step, rest), self._current):
                 return None
             self._accept(collision)
         self._is_limited = False
@@ -155,7 +153,7 @@ class QPIKSolver(PinocchioSolver):
         rows: Array = NO_ROWS
         row_bounds: Array = NO_ROWS
         if collision is not None and collision.has_rows:
-            collision.add_rows(self._current(), bounds.braking_step(last))
+            collision.add_rows(self._current, bounds.braking_step(last))
             rows, row_bounds = collision.rows, collision.row_bounds
         np.negative(self._pull, self._gradient)
         step = self._backend.solve(
@@ -171,7 +169,7 @@ class QPIKSolver(PinocchioSolver):
     def _keeps_apart(self, step: Array, collision: "SelfCollision") -> bool:
         ahead = self._joints + step
         kernels.write_rest(ahead, step, self._bounds.limits, self._next_rest)
-        return collision.check(BrakingState(ahead, step, self._next_rest), self._current())
+        return collision.check(BrakingState(ahead, step, self._next_rest), self._current)
 
     def _accept(self, collision: "SelfCollision") -> None:
         collision.accept()
