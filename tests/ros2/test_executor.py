@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
+import re
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import rclpy
@@ -12,6 +14,7 @@ from rclpy.task import Future
 from std_msgs.msg import Float64
 from std_srvs.srv import Trigger
 
+import teleop_system
 from teleop_system.ros2.executor import LeanExecutor
 from tests.waiting import wait_for
 
@@ -176,3 +179,14 @@ def test_a_waiting_coroutine_is_not_polled_and_resumes_at_once(
     nodes[0].create_timer(0.01, lambda: future.set_result("done"))
     spin_until(executor, future.done)
     assert answers == ["done"], "it resumes in the round that completes its future"
+
+
+def test_only_the_executor_uses_private_parts_of_rclpy() -> None:
+    private = re.compile(r"rclpy\.impl|rclpy[\w.]*\._|_parameter_overrides|\._state_machine\b")
+    package = Path(teleop_system.__file__).parent
+    users = [
+        path.relative_to(package).as_posix()
+        for path in package.rglob("*.py")
+        if private.search(path.read_text(encoding="utf-8"))
+    ]
+    assert users == ["ros2/executor.py"]
