@@ -34,7 +34,7 @@ class GaitEstimate:
         state: The gait; stepping and walking may include turning.
         forward: Requested speed ahead in [m/s].
         lateral: Requested speed to the left in [m/s].
-        turn: Requested turning rate, counter-clockwise positive, in [rad/s].
+        yaw_rate: Requested yaw rate, counter-clockwise positive, in [rad/s].
         confidence: Confidence in the state, from 0 to 1.
         stance: Distance in [m] of the left foot to the left of the right foot when they last
             stood side by side; negative if the trackers are exchanged.
@@ -43,7 +43,7 @@ class GaitEstimate:
     state: GaitState = GaitState.STANDING
     forward: float = 0.0
     lateral: float = 0.0
-    turn: float = 0.0
+    yaw_rate: float = 0.0
     confidence: float = 0.0
     stance: float = 0.0
 
@@ -150,7 +150,7 @@ class GaitDetector:
     def _make_estimate(self, now: float) -> GaitEstimate:
         config = self._config
         vx, vy, rate = self._body.rate
-        turn = rate if self._is_turning else 0.0
+        yaw_rate = rate if self._is_turning else 0.0
         if self._is_walking:
             heading = self._heading + self._body.displacement[2]
             cosine, sine = math.cos(heading), math.sin(heading)
@@ -158,17 +158,22 @@ class GaitDetector:
             confidence = min(1.0, speed / (4.0 * config.walk_stop))
             forward, lateral = vx * cosine + vy * sine, vy * cosine - vx * sine
             return GaitEstimate(
-                GaitState.WALKING, forward, lateral, turn, confidence, self._stance
+                GaitState.WALKING, forward, lateral, yaw_rate, confidence, self._stance
             )
         if self._steps.is_stepping:
             cadence = self._steps.cadence(now)
             confidence = min(1.0, cadence * config.longest_step / 2.0)
             return GaitEstimate(
-                GaitState.STEPPING, cadence * config.stride, 0.0, turn, confidence, self._stance
+                GaitState.STEPPING,
+                cadence * config.stride,
+                0.0,
+                yaw_rate,
+                confidence,
+                self._stance,
             )
         if self._is_turning:
             confidence = min(1.0, abs(rate) / (4.0 * config.turn_stop))
-            return GaitEstimate(GaitState.TURNING, 0.0, 0.0, turn, confidence, self._stance)
+            return GaitEstimate(GaitState.TURNING, 0.0, 0.0, yaw_rate, confidence, self._stance)
         return GaitEstimate(confidence=0.5, stance=self._stance)
 
 

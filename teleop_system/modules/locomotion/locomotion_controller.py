@@ -145,8 +145,8 @@ class LocomotionController:
         blend = self._ramp.blend
         forward = self._limit("linear_x", gait.forward * config.linear_scale)
         lateral = self._limit("linear_y", gait.lateral * config.linear_scale)
-        turn = self._limit("angular_z", gait.turn * config.angular_scale)
-        speeds = [blend * forward, blend * turn]
+        yaw_rate = self._limit("angular_z", gait.yaw_rate * config.angular_scale)
+        speeds = [blend * forward, blend * yaw_rate]
         if self._is_holonomic:
             speeds.append(blend * lateral)
         elif lateral != 0.0:
@@ -156,9 +156,9 @@ class LocomotionController:
     def _limit(self, axis: str, speed: float) -> float:
         """Return a speed after dead zone and saturation."""
         config = self._config
-        is_turn = axis == "angular_z"
-        dead_zone = config.angular_dead_zone if is_turn else config.dead_zone
-        largest = config.max_angular if is_turn else config.max_linear
+        is_angular = axis == "angular_z"
+        dead_zone = config.angular_dead_zone if is_angular else config.dead_zone
+        largest = config.max_angular if is_angular else config.max_linear
         if abs(speed) < dead_zone:
             return 0.0
         if abs(speed) > largest:
@@ -166,7 +166,7 @@ class LocomotionController:
         return max(-largest, min(largest, speed))
 
     def _command(self) -> VelocityCommand:
-        forward, turn, *lateral = self._slew.speeds
+        forward, yaw_rate, *lateral = self._slew.speeds
         stamp = self._clock.now
         left_foot, right_foot = self._left.sample, self._right.sample
         if not self._is_braking and left_foot is not None and right_foot is not None:
@@ -174,7 +174,7 @@ class LocomotionController:
         if not math.isfinite(stamp):
             stamp = 0.0
         # Adding 0.0 removes the sign of a negative zero.
-        return VelocityCommand(forward + 0.0, sum(lateral, 0.0), turn + 0.0, stamp)
+        return VelocityCommand(forward + 0.0, sum(lateral, 0.0), yaw_rate + 0.0, stamp)
 
 
 def _slew(config: LocomotionConfig) -> BaseSlew:

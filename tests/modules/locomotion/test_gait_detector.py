@@ -33,7 +33,7 @@ def watch(
 
 
 def is_still(estimate: GaitEstimate) -> bool:
-    return (estimate.forward, estimate.lateral, estimate.turn) == (0.0, 0.0, 0.0)
+    return (estimate.forward, estimate.lateral, estimate.yaw_rate) == (0.0, 0.0, 0.0)
 
 
 def test_standing_with_sensor_noise_requests_exactly_zero() -> None:
@@ -55,7 +55,7 @@ def test_stepping_in_place_requests_speed_ahead_with_the_cadence(cadence: float)
     estimate = watch(stepping(cadence), 6.0)[-1]
     assert estimate.state is GaitState.STEPPING
     assert estimate.forward == pytest.approx(cadence * GaitConfig().stride, rel=0.05)
-    assert (estimate.lateral, estimate.turn) == (0.0, 0.0)
+    assert (estimate.lateral, estimate.yaw_rate) == (0.0, 0.0)
 
 
 def test_stepping_is_seen_with_the_second_lift() -> None:
@@ -129,13 +129,13 @@ def test_walking_ends_within_a_step_of_the_feet_resting() -> None:
 @pytest.mark.parametrize("rate", [0.8, -0.8])
 def test_turning_requests_the_rate_of_the_feet_and_no_speed(rate: float) -> None:
     estimates = watch(turning(rate), 6.0)
-    assert np.mean([e.turn for e in estimates[150:]]) == pytest.approx(rate, rel=0.05)
+    assert np.mean([e.yaw_rate for e in estimates[150:]]) == pytest.approx(rate, rel=0.05)
     assert all(e.forward == 0.0 for e in estimates)
 
 
 def test_several_turns_in_a_row_add_up() -> None:
     estimates = watch(turning(1.5), 16.0)
-    turned = sum(e.turn for e in estimates) * DT
+    turned = sum(e.yaw_rate for e in estimates) * DT
     assert turned == pytest.approx(1.5 * 15.0, rel=0.1)
 
 
