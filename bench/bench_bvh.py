@@ -53,7 +53,7 @@ def _row(path: Path) -> dict[str, object]:
 
 
 def _ours(path: Path, mapping: JointMapping) -> object:
-    bvh_loader._load.cache_clear()
+    bvh_loader._load_file.cache_clear()
     data = bvh_loader.load_bvh(path, unit=mapping.unit, rest_frame=mapping.rest_frame)
     return SkeletonMapper(mapping=mapping).map(data)
 

@@ -13,33 +13,45 @@ from teleop_system.utils.transforms import quat_multiply, quat_rotate, xyzw_to_w
 
 Array = NDArray[np.float64]
 
+IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
+
 
 def forward_kinematics(text: BVHText) -> tuple[Array, Array]:
     """Return positions (F, J, 3) and orientations wxyz (F, J, 4) in the axes of the file."""
-    frames = len(text.values)
-    positions: list[Array] = []
-    orientations: list[Array] = []
-    half = np.deg2rad(0.5 * np.ascontiguousarray(text.values.T))
-    cosines, sines = np.cos(half), np.sin(half)
+    frames, joints = len(text.values), len(text.names)
+    positions = np.empty((joints, frames, 3))
+    orientations = np.empty((joints, frames, 4))
+    about_axes = _channel_rotations(text)
     column = 0
-    for offset, parent, channels in zip(text.offsets, text.parents, text.channels, strict=True):
-        rotation = None if parent < 0 else orientations[parent]
-        position = np.tile(offset, (frames, 1))
+    for joint, (parent, channels) in enumerate(zip(text.parents, text.channels, strict=True)):
+        rotation = orientations[parent] if parent >= 0 else IDENTITY
+        position = positions[joint]
+        position[:] = text.offsets[joint]
+        moves = bool(text.offsets[joint].any())
         for channel in channels:
-            axis = "XYZ".index(channel[0])
             if channel.endswith("position"):
-                position[:, axis] = text.values[:, column]
+                position[:, "XYZ".index(channel[0])] = text.values[:, column]
+                moves = True
             else:
-                about_axis = np.zeros((frames, 4))
-                about_axis[:, axis], about_axis[:, 3] = sines[column], cosines[column]
-                rotation = about_axis if rotation is None else quat_multiply(rotation, about_axis)
+                rotation = quat_multiply(rotation, about_axes[column])
             column += 1
         if parent >= 0:
-            position = positions[parent] + quat_rotate(orientations[parent], position)
-        positions.append(position)
-        identity = np.tile([0.0, 0.0, 0.0, 1.0], (frames, 1))
-        orientations.append(identity if rotation is None else rotation)
-    return np.stack(positions, axis=1), xyzw_to_wxyz(np.stack(orientations, axis=1))
+            offset = quat_rotate(orientations[parent], position) if moves else position
+            np.add(positions[parent], offset, out=position)
+        orientations[joint] = rotation
+    return positions.transpose(1, 0, 2).copy(), xyzw_to_wxyz(orientations.transpose(1, 0, 2))
+
+
+def _channel_rotations(text: BVHText) -> Array:
+    """Return the rotation of every channel in every frame, xyzw, shape (C, F, 4)."""
+    half = np.deg2rad(0.5 * text.values.T)
+    rotations = np.zeros((*half.shape, 4))
+    sines = np.sin(half)
+    rotations[:, :, 3] = np.cos(half)
+    names = [channel for channels in text.channels for channel in channels]
+    for column, name in enumerate(names):
+        rotations[column, :, "XYZ".index(name[0])] = sines[column]
+    return rotations
 
 
 def rest_positions(text: BVHText) -> Array:

@@ -160,8 +160,8 @@ def _drive(
     if len(base.joints) != 2:
         raise ConfigError(f"base needs a left_wheel and a right_wheel, got {base.joints}")
     drive = DifferentialDrive(base, joints, actuation.velocity_limits)
-    for place in drive.indices:
-        if place not in wheels:
-            joint = joints.names[place]
+    for index in drive.indices:
+        if index not in wheels:
+            joint = joints.names[index]
             raise ConfigError(f"base cannot be driven by {joint!r}: it has no velocity actuator")
     return drive
