@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What importing costs; each question is asked of a fresh interpreter."""
+"""What importing costs; each test uses a fresh interpreter."""
 
 import json
 import subprocess

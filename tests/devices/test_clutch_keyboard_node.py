@@ -59,10 +59,10 @@ def terminal() -> Iterator[Terminal]:
 
 
 def test_keys_move_the_clutch_and_call_the_robot(terminal: Terminal) -> None:
-    asked: list[str] = []
+    requests: list[str] = []
 
     def answer(_: object, response: Trigger.Response) -> Trigger.Response:
-        asked.append("engage")
+        requests.append("engage")
         response.message = "no fresh inputs"
         return response
 
@@ -82,7 +82,7 @@ def test_keys_move_the_clutch_and_call_the_robot(terminal: Terminal) -> None:
         assert clutch.rate() == pytest.approx(10.0, rel=0.3)
         terminal.press("e")
         bench.wait(lambda: "refused, no fresh inputs" in terminal.shown, lambda: terminal.shown)
-        assert asked == ["engage"]
+        assert requests == ["engage"]
         terminal.press("x")
         bench.wait(lambda: "service /teleop/estop is not available" in terminal.shown)
         terminal.press("q")

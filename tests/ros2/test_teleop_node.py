@@ -232,7 +232,7 @@ def test_a_destroyed_node_leaves_the_graph_at_once(run: Callable[..., Counter]) 
         wait_for(lambda: "leaving" not in watcher.get_node_names())
 
 
-def test_a_status_that_is_none_does_not_end_who_listens(run: Callable[..., Counter]) -> None:
+def test_a_malformed_status_is_ignored(run: Callable[..., Counter]) -> None:
     received: list[StatusReport] = []
     node = run("listening")
     listener = StatusListener(node, ("teleop/",), received.append)

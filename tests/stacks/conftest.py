@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks are described without ROS 2; what starts nodes is left out where there is none."""
+"""Stacks are described without ROS 2; tests that start nodes need it."""
 
 from teleop_system.utils.ros2_helpers import is_ros_available
 

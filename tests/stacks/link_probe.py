@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes down, on the robot's machine, what the robot does: one JSON line per change and sample.
+"""Records, on the robot's machine, what the robot does: one JSON line per change and sample.
 
 It runs in the robot's network namespace, so it still receives while the link is cut.
 """
@@ -20,7 +20,7 @@ from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_prof
 
 
 class Probe(Node):
-    """Listens to the robot's status and to where its joints are sent."""
+    """Subscribes to the robot's status and joint targets."""
 
     def __init__(self) -> None:
         super().__init__("link_probe")

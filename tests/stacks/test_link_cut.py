@@ -28,7 +28,7 @@ LINKS = {ROBOT: "teleop_r0", OPERATOR: "teleop_o0"}
 SETTLED = 4.0
 """Time after which the robot follows as before the cut in [s]."""
 STANDSTILL = 1e-5
-"""Motion of a joint from one sample to the next that counts as none in [rad]."""
+"""A joint that moves less from one sample to the next stands still [rad]."""
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("TELEOP_NETNS") != "1" or os.geteuid() != 0,

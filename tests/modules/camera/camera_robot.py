@@ -48,7 +48,7 @@ def running_robot(color: str = "rgb8", depth: str = "32FC1", kind: str = "plain"
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
+    """Return a free port."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return int(probe.getsockname()[1])
 

@@ -32,7 +32,7 @@ def test_clients_see_and_turn_the_robot_s_head_while_the_node_is_active(bench: B
         assert not is_served(port), "an inactive node does not serve"
         assert bench.transition(NODE, "activate")
         color = TopicNames.CAMERA_COLOR_IMAGE
-        # Nobody looks, nothing is drawn.
+        # Without a viewer nothing is rendered.
         bench.wait(lambda: not bench.node.count_subscribers(color))
         client = RGBDStreamClient(StreamingConfig(port=port))
         client.start()

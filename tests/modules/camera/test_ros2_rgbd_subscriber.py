@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cameras over topics, streams over TCP, and the head on its way back: processes and real DDS."""
+"""Cameras over topics, streams over TCP, and head commands back: processes and real DDS."""
 
 import time
 from collections.abc import Iterator
@@ -53,9 +53,9 @@ def test_a_camera_without_depth_still_shows_colour() -> None:
 
 
 def test_no_topics_are_an_error_that_names_them(caplog: pytest.LogCaptureFixture) -> None:
-    camera = ROS2RGBDSubscriber("nobody/here", patience=0.5)
+    camera = ROS2RGBDSubscriber("no/camera", patience=0.5)
     assert camera.initialize() is False
-    assert "/nobody/here/slave/camera/color/image_raw" in caplog.text
+    assert "/no/camera/slave/camera/color/image_raw" in caplog.text
 
 
 @pytest.mark.parametrize(("kind", "color"), [("realsense", "bgr8"), ("old_realsense", "rgb8")])

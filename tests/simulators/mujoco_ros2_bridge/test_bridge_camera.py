@@ -12,7 +12,7 @@ from tests.simulators.mujoco_ros2_bridge import blind_bridge
 from tests.simulators.mujoco_ros2_bridge.rig import running_bridge
 
 
-def test_a_camera_that_fails_is_told_retried_and_recovers(
+def test_a_failing_camera_is_reported_retried_and_recovers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fault = tmp_path / "blind"

@@ -99,7 +99,7 @@ def test_an_open_clutch_holds_and_a_silent_one_does_too(bridge: BridgeRig) -> No
         with bridge.bench.repeat(10.0, lambda: clutch.publish(Bool(data=True))):
             bridge.bench.wait(lambda: bridge.bench.value("following") == "true")
     bridge.disengage()
-    # The rest of this file has no clutch; a bridge that starts anew knows of none.
+    # The other tests of this file use no clutch; a configured-again bridge has seen none.
     for transition in ("deactivate", "cleanup", "configure", "activate"):
         assert bridge.bench.transition(bridge.name, transition)
 
@@ -108,7 +108,7 @@ def test_a_trajectory_is_followed_point_by_point(bridge: BridgeRig) -> None:
     publisher = bridge.bench.publisher(JointTrajectory, TopicNames.RIGHT_ARM_TRAJECTORY)
     bridge.bench.wait(lambda: publisher.get_subscription_count() == 1)
     trajectory = JointTrajectory(joint_names=list(reversed(bridge.joints)))
-    # The first second is that of the ramp with which every motion begins.
+    # Every motion begins with a ramp of one second.
     for seconds, offset in ((1, 0.2), (2, 0.2), (3, 0.0)):
         point = JointTrajectoryPoint()
         point.positions = [h + (offset if i == 3 else 0.0) for i, h in enumerate(bridge.home)]

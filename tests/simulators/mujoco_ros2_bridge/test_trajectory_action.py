@@ -150,9 +150,7 @@ def test_a_goal_of_the_past_is_refused(bridge: BridgeRig, arm: Arm) -> None:
     assert "ago" in words
 
 
-def test_a_goal_while_nobody_is_engaged_does_not_move_the_robot(
-    bridge: BridgeRig, arm: Arm
-) -> None:
+def test_a_goal_without_engagement_does_not_move_the_robot(bridge: BridgeRig, arm: Arm) -> None:
     start = bridge.elbow(bridge.targets)
     words = arm.send(arm.goal((1.0, 0.2))).ends(GoalStatus.STATUS_ABORTED, Result.INVALID_GOAL)
     assert "the robot was not engaged (ready" in words
@@ -203,9 +201,7 @@ def test_a_new_goal_replaces_the_one_before_without_a_jump(bridge: BridgeRig, ar
     assert np.abs(np.diff(positions)).max() < 0.03
 
 
-def test_a_goal_for_a_part_that_somebody_else_moves_is_refused(
-    bridge: BridgeRig, arm: Arm
-) -> None:
+def test_a_goal_for_a_part_with_another_owner_is_refused(bridge: BridgeRig, arm: Arm) -> None:
     with bridge.commanding():
         bridge.engage()
         words = arm.send(arm.goal((1.0, 0.1))).ends(GoalStatus.STATUS_ABORTED, Result.INVALID_GOAL)
@@ -226,7 +222,7 @@ def test_a_goal_ends_where_the_robot_is_reset_or_deactivated(bridge: BridgeRig, 
     sent = arm.send(arm.goal((5.0, 0.1)))
     sent.wait_for_feedback(0.1)
     assert bridge.bench.trigger("/mujoco/reset").success
-    assert "anew" in sent.ends(GoalStatus.STATUS_ABORTED, Result.INVALID_GOAL)
+    assert "started again" in sent.ends(GoalStatus.STATUS_ABORTED, Result.INVALID_GOAL)
     bridge.engage()
     sent = arm.send(arm.goal((5.0, 0.1)))
     sent.wait_for_feedback(0.1)

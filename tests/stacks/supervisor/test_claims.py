@@ -19,7 +19,7 @@ input()
 """
 
 
-def test_a_name_is_somebody_s_until_they_die() -> None:
+def test_a_process_holds_its_names_until_it_ends() -> None:
     command = [sys.executable, "-c", HOLDER]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as holder:
@@ -33,7 +33,7 @@ def test_a_name_is_somebody_s_until_they_die() -> None:
         claims.release()
 
 
-def test_names_can_be_had_again_once_they_are_released() -> None:
+def test_released_names_can_be_reserved_again() -> None:
     long = "/" + 40 * "a_rather_long_name/" + "node"
     first, second = NameClaims(DOMAIN), NameClaims(DOMAIN)
     assert first.reserve([long]) == []
