@@ -208,7 +208,7 @@ class Launcher:
         """Wait for an output line; return its time in [s] after the start."""
         while not re.search(pattern, self._text()):
             if self._process.poll() is not None or self._age() > PATIENCE:
-                raise RuntimeError(f"it never said {pattern!r}:\n{self._text()}")
+                raise RuntimeError(f"no output line matches {pattern!r}:\n{self._text()}")
             time.sleep(0.02)
         return self._age()
 

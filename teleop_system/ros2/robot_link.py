@@ -43,7 +43,7 @@ class RobotLink:
 
     @property
     def is_engaged(self) -> bool:
-        """Whether a recent report says that the robot is engaged."""
+        """Whether a recent report has the state engaged."""
         report = self._status.report()
         return report is not None and report.values.get("state") == EngagementState.ENGAGED.value
 
