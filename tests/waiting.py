@@ -11,7 +11,7 @@ import psutil
 
 PATIENCE = 60.0
 """How long nothing at all may happen before a wait fails in [s]."""
-LIMIT = 300.0
+LIMIT = 150.0
 """How long a wait may last in [s], whatever happens meanwhile."""
 POLL = 0.005
 """Pause between two looks at the condition in [s]."""
