@@ -43,16 +43,16 @@ class ModuleSchedule:
         """Make the controller due in the next tick."""
         self._runs_next_tick = True
 
-    def is_due(self, index: int) -> bool:
-        """Tell whether the controller runs in the tick with this number; call once per tick."""
-        due = self._divider.is_due_at(index) or self._runs_next_tick
-        self._runs_next_tick = False
-        return due
-
     def update(
-        self, samples: Samples, *, now: float, engaged: bool, commanded: Array
-    ) -> ModuleOutput:
-        """Run the controller at time `now` [s]."""
+        self, tick: int, samples: Samples, *, now: float, engaged: bool, commanded: Array
+    ) -> ModuleOutput | None:
+        """Run the controller at time `now` [s] if it is due in the tick of this number.
+
+        Call it once per tick.
+        """
+        if not self._divider.is_due_at(tick) and not self._runs_next_tick:
+            return None
+        self._runs_next_tick = False
         dt = now - self._last if self.updates else self._period
         self._last = now
         self.updates += 1

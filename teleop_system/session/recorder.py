@@ -8,13 +8,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from teleop_system.interfaces import Pose6D
+from teleop_system.interfaces import Pose6D, VelocityCommand
 from teleop_system.interfaces.causes import Cause
-from teleop_system.robot_side.drive import RobotDrive
-from teleop_system.robot_side.engagement import EngagementStatus
 from teleop_system.robot_side.engagement_table import EngagementState
 from teleop_system.robot_side.requests import Requests
-from teleop_system.safety import SafetyOutput
+from teleop_system.robot_side.robot_side import RobotSide
 from teleop_system.session.artefacts import EventLog
 from teleop_system.session.signals import Samples
 from teleop_system.session.signals.recording import InputRecorder
@@ -70,22 +68,19 @@ class SessionRecorder:
         )
         self.events = EventLog(events)
 
-    def record_inputs(self, now: float, requests: Requests, samples: Samples) -> None:
-        """Record the inputs of the tick at time `now` [s]."""
-        self.inputs.record(now, requests.encode(), samples)
-
-    def record_tick(
+    def record(
         self,
         now: float,
-        *,
-        status: EngagementStatus,
-        output: SafetyOutput | None,
-        drive: RobotDrive,
-        base_request: tuple[float, float, float],
+        requests: Requests,
+        samples: Samples,
+        robot_side: RobotSide,
+        base_request: VelocityCommand,
         targets: Mapping[str, Pose6D],
         causes: Iterable[Cause],
     ) -> None:
-        """Record the outputs of the tick."""
+        """Record the inputs and outputs of the tick at time `now` [s]."""
+        self.inputs.record(now, requests.encode(), samples)
+        status, output, drive = robot_side.status, robot_side.output, robot_side.drive
         if status.changed:
             self.events.add(now, "state", state=status.state.value, reason=status.reason)
         self.events.add_causes(now, causes)
@@ -100,9 +95,8 @@ class SessionRecorder:
         row[at["severity"]] = output.severity
         row[at["requested"]] = output.commanded
         row[at["commands"]] = output.positions
-        row[at["base_requested"]] = base_request
-        base = output.base
-        row[at["base_command"]] = (base.linear_x, base.linear_y, base.angular_z)
+        for name, base in (("base_requested", base_request), ("base_command", output.base)):
+            row[at[name]] = (base.linear_x, base.linear_y, base.angular_z)
         for chain in self.chains:
             target = targets.get(chain)
             if target is not None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from types import FrameType
 
-from teleop_system.interfaces.causes import Cause, Severity
+from teleop_system.interfaces.causes import Severity
 from teleop_system.robot_side.engagement_table import EngagementState
 from teleop_system.robot_side.requests import Requests
 from teleop_system.session.session import TeleopSession
@@ -129,20 +129,18 @@ class SessionRunner:
         now = summary.ticks / session.rate if self._simulated_time else tick.start
         if summary.ticks == 0:
             self._first = now
-        session.step(now, requests, late=self._lateness(tick))
+        late = tick.cause
+        if late is not None and self._simulated_time:
+            # Simulated time waits for the loop, so a late tick is no reason to hold.
+            late = replace(late, severity=Severity.INFO)
+        session.step(now, requests, late=late)
         summary.ticks += 1
         summary.duration = now - self._first + 1.0 / session.rate
         summary.elapsed = time.perf_counter() - self._started
         summary.overruns = self.scheduler.overruns.total
         if requests is None:
-            summary.state, summary.reason = session.status.state, session.status.reason
-
-    def _lateness(self, tick: Tick) -> Cause | None:
-        """Return the cause of a late tick, or None."""
-        if tick.cause is None or not self._simulated_time:
-            return tick.cause
-        # Simulated time waits for the loop, so a late tick is no reason to hold.
-        return replace(tick.cause, severity=Severity.INFO)
+            status = session.status
+            summary.state, summary.reason = status.state, status.reason
 
     def _brake(self) -> None:
         """Disengage and step until the robot is at rest."""

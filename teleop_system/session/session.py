@@ -7,7 +7,7 @@
 to the last bit.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from teleop_system.interfaces import Pose6D, VelocityCommand
 from teleop_system.interfaces.causes import Cause, Rule
@@ -17,7 +17,7 @@ from teleop_system.robot_side.requests import RequestBox, Requests
 from teleop_system.robot_side.robot_side import RobotSide
 from teleop_system.safety import PartCommand, SafetyOutput
 from teleop_system.session.module_schedule import ModuleSchedule
-from teleop_system.session.modules import ModuleOutput, TeleopModule
+from teleop_system.session.modules import TeleopModule
 from teleop_system.session.recorder import SessionRecorder
 from teleop_system.session.signals import ISignalSource, Samples, SignalPlan
 from teleop_system.settings import SessionConfig
@@ -25,6 +25,8 @@ from teleop_system.simulators.simulated_robot import SimulatedRobot
 from teleop_system.timing.stage_timer import StageTimer
 
 _S = EngagementState
+
+STANDSTILL = VelocityCommand()
 
 
 class SessionClock:
@@ -55,6 +57,7 @@ class TeleopSession:
     Attributes:
         requests: Receives the operator's requests, from any thread.
         timer: Duration of each stage of a tick.
+        targets: Present target of every end effector, by chain.
         causes: Everything that holds or limits the robot now.
         ticks: Ticks so far.
     """
@@ -85,8 +88,7 @@ class TeleopSession:
         self.schedules = tuple(ModuleSchedule(module, rate) for module in modules)
         stages = (*self.STAGES, *(module.name for module in modules), *self.LATE_STAGES)
         self.timer = StageTimer(stages)
-        self._stages = {name: self.timer[name] for name in stages}
-        self._targets: dict[str, Mapping[str, Pose6D]] = {}
+        self.targets: dict[str, Pose6D] = {}
         self.causes: tuple[Cause, ...] = ()
         self.ticks = 0
         self._source = source
@@ -105,11 +107,6 @@ class TeleopSession:
     def output(self) -> SafetyOutput | None:
         """The commands last sent; None before the robot's state was known."""
         return self.robot_side.output
-
-    @property
-    def targets(self) -> dict[str, Pose6D]:
-        """Present target of every end effector, by chain."""
-        return {chain: found[chain] for found in self._targets.values() for chain in found}
 
     @property
     def follows_clock(self) -> bool:
@@ -151,43 +148,43 @@ class TeleopSession:
             requests: The operator's requests; None takes those of `self.requests`.
             late: The cause of a tick that started late, if any.
         """
-        stages, last, robot_side = self._stages, self._last, self.robot_side
+        timer, last, robot_side = self.timer, self._last, self.robot_side
         self._last = self.clock.time = now
+        timer.begin_tick()
         if self._simulated is not None:
-            with stages["simulation"]:
-                # The commands of the last tick applied until now.
-                self._simulated.advance(now, 0.0 if last is None else max(now - last, 0.0))
-        with stages["inputs"]:
-            samples = self._source.read(now)
-            taken = requests or self.requests.take(ready=self.status.state is _S.READY)
-        with stages["engagement"]:
-            self._engage(now, samples, taken)
+            # The commands of the last tick applied until now.
+            self._simulated.advance(now, 0.0 if last is None else max(now - last, 0.0))
+            timer.lap("simulation")
+        samples = self._source.read(now)
+        taken = requests or self.requests.take(ready=robot_side.status.state is _S.READY)
+        timer.lap("inputs")
+        self._engage(now, samples, taken)
+        timer.lap("engagement")
         causes = self._run_modules(now, samples)
-        with stages["safety"]:
-            robot_side.finish(now, self._commands, self._base, taken, late=late)
+        robot_side.finish(now, self._commands, self._base, taken, late=late)
+        timer.lap("safety")
         if not robot_side.status.following:
-            self._targets.clear()
+            self.targets.clear()
         if causes:
             # The engagement already reports that the robot is not engaged.
             causes = tuple(cause for cause in causes if cause.rule is not Rule.NOT_ENGAGED)
         self.causes = (*self._source.causes, *causes, *robot_side.causes)
         if self.recorder is not None:
-            with stages["record"]:
-                self._record(self.recorder, now, taken, samples)
-        self.timer.finish_tick()
+            base = self._base or STANDSTILL
+            self.recorder.record(now, taken, samples, robot_side, base, self.targets, self.causes)
+            timer.lap("record")
+        timer.finish_tick()
         self.ticks += 1
 
     def _engage(self, now: float, samples: Samples, requests: Requests) -> None:
-        before = self.status.state
-        oldest = now - self.config.input_age
-        fresh = [
-            (sample := samples.get(name)) is not None
-            and sample.valid
-            and sample.timestamp >= oldest
-            for name in self._needed
-        ]
+        before = self.robot_side.status.state
+        oldest, fresh = now - self.config.input_age, 0
+        for name in self._needed:
+            sample = samples.get(name)
+            if sample is not None and sample.valid and sample.timestamp >= oldest:
+                fresh += 1
         # Engaging needs every input; afterwards a lost tracker stops only its own limb.
-        enough = any(fresh) if before is _S.ENGAGED else all(fresh)
+        enough = fresh > 0 if before is _S.ENGAGED else fresh == len(self._needed)
         status = self.robot_side.begin(now, requests, inputs_fresh=enough)
         if status.changed:
             self._enter(status.state, before)
@@ -208,39 +205,23 @@ class TeleopSession:
 
     def _run_modules(self, now: float, samples: Samples) -> tuple[Cause, ...]:
         """Update the controllers that are due; return the latest causes of all."""
-        if self.output is None:
+        if self.robot_side.output is None:
             return ()  # The state of the robot is unknown.
-        following, commanded = self.status.following, self.output.positions
+        following = self.robot_side.status.following
+        commanded = self.robot_side.output.positions
         causes: tuple[Cause, ...] = ()
         for schedule in self.schedules:
-            if schedule.is_due(self.ticks):
-                with self._stages[schedule.module.name]:
-                    output = schedule.update(
-                        samples, now=now, engaged=following, commanded=commanded
-                    )
-                self._store(schedule.module, output)
+            output = schedule.update(
+                self.ticks, samples, now=now, engaged=following, commanded=commanded
+            )
             causes += schedule.causes
+            if output is None:
+                continue
+            self._commands.update(output.commands)
+            if output.base is not None:
+                self._base = output.base
+            for chain in schedule.module.chains:
+                self.targets.pop(chain, None)
+            self.targets.update(output.targets)
+            self.timer.lap(schedule.module.name)
         return causes
-
-    def _store(self, module: TeleopModule, output: ModuleOutput) -> None:
-        self._commands.update(output.commands)
-        if output.base is not None:
-            self._base = output.base
-        if module.chains:
-            self._targets[module.name] = output.targets
-
-    def _record(
-        self, recorder: SessionRecorder, now: float, requests: Requests, samples: Samples
-    ) -> None:
-        recorder.record_inputs(now, requests, samples)
-        base = self._base or VelocityCommand()
-        recorder.record_tick(
-            now,
-            status=self.status,
-            output=self.output,
-            drive=self.robot_side.drive,
-            base_request=(base.linear_x, base.linear_y, base.angular_z),
-            targets=self.targets,
-            # The trace records the engagement as its state.
-            causes=[cause for cause in self.causes if cause.rule is not Rule.NOT_ENGAGED],
-        )

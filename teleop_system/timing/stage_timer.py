@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Durations: ring buffers, their summaries, and a stopwatch per stage.
+"""Durations: ring buffers, their summaries, and a stopwatch for the stages of a tick.
 
 No arrays are allocated while a loop runs; summaries are computed on request.
 """
@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,11 +115,14 @@ class StageTimer:
     """Measures every stage of a tick.
 
         timer = StageTimer(("inputs", "ik", "safety"))
-        with timer["ik"]:
-            ...
+        timer.begin_tick()
+        ...
+        timer.lap("inputs")
+        ...
+        timer.lap("ik")
         timer.finish_tick()
 
-    A stage that is entered several times in one tick counts its sum; one not entered is NaN.
+    A stage that ends several times in one tick counts its sum; one that did not run is NaN.
 
     Args:
         stages: Names of the stages, in the order a report should show them.
@@ -137,65 +139,40 @@ class StageTimer:
         capacity: int = DEFAULT_CAPACITY,
         clock_ns: Callable[[], int] = time.perf_counter_ns,
     ) -> None:
-        names = tuple(stages)
-        self.history = TimingHistory((*names, self.TOTAL), capacity)
-        self._stages = {name: _Stage(clock_ns) for name in names}
-        self._row = [np.nan] * (len(names) + 1)
+        self._stages = tuple(stages)
+        self.history = TimingHistory((*self._stages, self.TOTAL), capacity)
+        self._clock_ns = clock_ns
+        self._elapsed: dict[str, int] = {}
+        self._mark = 0
 
-    def __getitem__(self, stage: str) -> "_Stage":
-        """Return the stopwatch of a stage, for a `with` block or `begin` and `end`."""
-        try:
-            return self._stages[stage]
-        except KeyError:
-            raise UnknownNameError("stage", stage, self._stages) from None
+    def begin_tick(self) -> None:
+        """Begin a tick and its first stage."""
+        self._elapsed.clear()
+        self._mark = self._clock_ns()
+
+    def lap(self, stage: str) -> None:
+        """End a stage, which began at the end of the last one.
+
+        Raises:
+            UnknownNameError: There is no such stage.
+        """
+        if stage not in self._stages:
+            raise UnknownNameError("stage", stage, self._stages)
+        now = self._clock_ns()
+        self._elapsed[stage] = self._elapsed.get(stage, 0) + now - self._mark
+        self._mark = now
 
     def finish_tick(self) -> None:
-        """Record the durations of the stages since the last call, and start again."""
-        row, total = self._row, 0
-        for position, stage in enumerate(self._stages.values()):
-            if stage.entered:
-                row[position] = stage.elapsed_ns * 1e-9
-                total += stage.elapsed_ns
-                stage.elapsed_ns, stage.entered = 0, False
-            else:
-                row[position] = np.nan
-        row[-1] = total * 1e-9
+        """Record the durations of the stages of this tick."""
+        elapsed, row = self._elapsed, []
+        for stage in self._stages:
+            row.append(elapsed[stage] * 1e-9 if stage in elapsed else np.nan)
+        row.append(sum(elapsed.values()) * 1e-9)
         self.history.record(row)
 
     def summary(self) -> dict[str, TimingSummary]:
         """Return the summary of every stage, and of their sum, over the ticks kept."""
         return self.history.summary()
-
-
-class _Stage:
-    """A stopwatch that adds up its intervals."""
-
-    __slots__ = ("_begun", "_clock_ns", "elapsed_ns", "entered")
-
-    def __init__(self, clock_ns: Callable[[], int]) -> None:
-        self._clock_ns = clock_ns
-        self._begun = 0
-        self.elapsed_ns = 0
-        self.entered = False
-
-    def begin(self) -> None:
-        self.entered = True
-        self._begun = self._clock_ns()
-
-    def end(self) -> None:
-        self.elapsed_ns += self._clock_ns() - self._begun
-
-    def __enter__(self) -> None:
-        self.entered = True
-        self._begun = self._clock_ns()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.elapsed_ns += self._clock_ns() - self._begun
 
 
 def _listed(samples: NDArray[np.float64]) -> list[float | None]:

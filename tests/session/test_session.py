@@ -191,9 +191,14 @@ def test_a_stall_of_two_seconds_is_a_cause_and_a_hold() -> None:
 def test_a_robot_that_does_not_go_where_it_is_told_is_a_fault() -> None:
     with rigged() as rig:
         rig.run_until(_S.ENGAGED)
-        side = rig.session.robot_side.drive
-        side.measure = lambda: side.positions.__iadd__(1.0)  # type: ignore[method-assign]
-        side.measured_at = math.inf
+        drive = rig.session.robot_side.drive
+
+        def measure_elsewhere() -> bool:
+            drive.positions += 1.0
+            return True
+
+        drive.measure = measure_elsewhere  # type: ignore[method-assign]
+        drive.measured_at = math.inf
         rig.run(1.0)
         assert rig.session.status.state is _S.ERROR_RECOVERY
         assert "from its command" in rig.session.status.reason

@@ -93,7 +93,9 @@ class EventLog:
         """Add the causes of one tick at time `now` [s]."""
         active = self._active
         for cause in causes:
-            key = (cause.rule, cause.subject)
+            if cause.rule is Rule.NOT_ENGAGED:
+                continue  # Every state of the engagement is an event.
+            key: Key = (cause.rule, cause.subject)
             known = active.get(key)
             if known is None:
                 active[key] = self._begin(now, cause)
