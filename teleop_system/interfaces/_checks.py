@@ -2,14 +2,13 @@
 """Shared checks of values: finite numbers, and finite arrays of a given shape."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from teleop_system.exceptions import InvalidValueError
 
-Shape = Sequence[int | None]
+Shape = tuple[int | None, ...]
 
 
 def frozen_array(
@@ -18,7 +17,9 @@ def frozen_array(
     shape: Shape,
     error: type[InvalidValueError] = InvalidValueError,
 ) -> NDArray[np.float64]:
-    """Return a read-only float copy of `value`, checked against `shape` (None: any length).
+    """Return a read-only float copy of `value`, checked against `shape`.
+
+    A leading None in `shape` stands for any length.
 
     Raises:
         InvalidValueError: Of the class `error`; the message names the field and the value.
@@ -27,10 +28,8 @@ def frozen_array(
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError) as reason:
         raise error(f"{name} needs numbers, got {value!r}") from reason
-    fits = len(array.shape) == len(shape) and all(
-        size is None or size == actual for size, actual in zip(shape, array.shape, strict=True)
-    )
-    if not fits:
+    free = shape.count(None)
+    if array.ndim != len(shape) or array.shape[free:] != shape[free:]:
         expected = tuple("N" if size is None else size for size in shape)
         raise error(f"{name} needs shape {_text(expected)}, got shape {array.shape}")
     if not np.isfinite(array).all():

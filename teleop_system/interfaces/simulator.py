@@ -43,6 +43,28 @@ class SimState:
         for name, shape in shapes.items():
             object.__setattr__(self, name, frozen_array(getattr(self, name), name, shape, error))
 
+    @classmethod
+    def unchecked(
+        cls,
+        joint_positions: NDArray[np.float64],
+        joint_velocities: NDArray[np.float64],
+        base_position: NDArray[np.float64],
+        base_orientation: NDArray[np.float64],
+        timestamp: float,
+    ) -> "SimState":
+        """Return a state from arrays that nothing else writes, without checks.
+
+        For simulators, which read their state in every tick and check it for divergence.
+        """
+        state = object.__new__(cls)
+        set_field = object.__setattr__
+        set_field(state, "joint_positions", joint_positions)
+        set_field(state, "joint_velocities", joint_velocities)
+        set_field(state, "base_position", base_position)
+        set_field(state, "base_orientation", base_orientation)
+        set_field(state, "timestamp", timestamp)
+        return state
+
 
 class ISimulator(abc.ABC):
     """Physics of one robot and its surroundings; its owner advances the time."""

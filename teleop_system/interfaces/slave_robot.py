@@ -56,6 +56,22 @@ class JointState:
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "timestamp", finite_number(self.timestamp, "timestamp", error))
 
+    @classmethod
+    def unchecked(
+        cls, positions: NDArray[np.float64], names: list[str], timestamp: float
+    ) -> "JointState":
+        """Return a state from an array and a list that nothing else writes, without checks.
+
+        For slaves of this package, whose positions were checked where they were measured.
+        """
+        state = object.__new__(cls)
+        object.__setattr__(state, "positions", positions)
+        object.__setattr__(state, "velocities", None)
+        object.__setattr__(state, "efforts", None)
+        object.__setattr__(state, "names", names)
+        object.__setattr__(state, "timestamp", timestamp)
+        return state
+
 
 class ISlaveArm(abc.ABC):
     """One arm, or the torso, of a robot: real or simulated."""
@@ -194,7 +210,10 @@ class IEffortFeedForward(abc.ABC):
 
     @abc.abstractmethod
     def set_feed_forward(self, efforts: NDArray[np.float64]) -> None:
-        """Add efforts [N m] or [N], shape (N,), until the next call; the slave bounds them."""
+        """Add efforts [N m] or [N], shape (N,), until the next call; the slave bounds them.
+
+        They are in the order of position commands.
+        """
 
 
 class RobotSlaves(NamedTuple):

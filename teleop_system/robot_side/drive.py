@@ -10,11 +10,42 @@ from teleop_system.exceptions import InvalidValueError, UnknownNameError
 from teleop_system.interfaces import IEffortFeedForward, IMobileBase, ISlaveArm, ISlaveHand
 from teleop_system.robots import RobotDescription
 from teleop_system.safety import RobotParts, SafetyOutput
+from teleop_system.safety.parts import Part
 from teleop_system.simulators.simulated_robot import SimulatedRobot
 from teleop_system.simulators.simulated_slaves import simulated_slaves
-from teleop_system.utils.transforms import quat_to_euler
+from teleop_system.utils.poses import yaw_of
 
 Array = NDArray[np.float64]
+
+
+class _Link:
+    """A slave and its joints in the joint vectors of its robot.
+
+    Attributes:
+        slave: The slave.
+        names: The names that it last reported; empty for the order of the part.
+        order: Indices of its joints in the part, in its own order.
+        columns: Their indices in every joint vector.
+    """
+
+    def __init__(self, part: Part, slave: ISlaveArm | ISlaveHand) -> None:
+        self.slave = slave
+        self.names: list[str] = []
+        self.order: slice | list[int] = slice(None)
+        self.columns: slice | list[int] = part.columns
+        self._part = part
+
+    def set_names(self, names: Sequence[str]) -> None:
+        """Take the order of joints that the slave reports."""
+        part = self._part
+        if names and sorted(names) != sorted(part.joints):
+            raise InvalidValueError(
+                f"a slave reports the joints {list(names)}, needs {part.joints}"
+            )
+        self.names, self.order, self.columns = list(names), slice(None), part.columns
+        if names and tuple(names) != part.joints:
+            self.order = [part.joints.index(name) for name in names]
+            self.columns = [part.columns.start + index for index in self.order]
 
 
 class RobotDrive:
@@ -46,8 +77,7 @@ class RobotDrive:
         self.joints = parts.joints
         self.positions = np.full(parts.size, np.nan)
         self.measured_at = -np.inf
-        self._slaves = [(parts[name], slave) for name, slave in slaves.items()]
-        self._by_part = dict(slaves)
+        self._links = {name: _Link(parts[name], slave) for name, slave in slaves.items()}
         self._base = base
         self._efforts: dict[str, tuple[float, Array]] = {}
         self._connected = False
@@ -55,27 +85,26 @@ class RobotDrive:
     def connect(self) -> bool:
         """Connect to every slave; False, with the reason logged, where one fails."""
         # A list: every slave is tried, also after one that failed.
-        self._connected = all([slave.initialize() for _, slave in self._slaves])
+        self._connected = all([link.slave.initialize() for link in self._links.values()])
         if self._base is not None:
             self._connected = self._base.initialize() and self._connected
         return self._connected
 
-    def is_connected(self) -> bool:
-        """Tell whether every slave answers."""
-        return (
-            self._connected
-            and all(slave.is_connected() for _, slave in self._slaves)
-            and (self._base is None or self._base.is_connected())
-        )
-
-    def measure(self) -> None:
-        """Bring `positions` and `measured_at` up to date."""
+    def measure(self) -> bool:
+        """Update `positions` and `measured_at`; False where a slave is not connected."""
+        if not self._connected or (self._base is not None and not self._base.is_connected()):
+            return False
         oldest = np.inf
-        for part, slave in self._slaves:
-            state = slave.get_joint_state()
-            self.positions[part.columns] = _ordered(state.positions, state.names, part.joints)
+        for link in self._links.values():
+            if not link.slave.is_connected():
+                return False
+            state = link.slave.get_joint_state()
+            if state.names != link.names:
+                link.set_names(state.names)
+            self.positions[link.columns] = state.positions
             oldest = min(oldest, state.timestamp)
         self.measured_at = oldest
+        return True
 
     def send(self, output: SafetyOutput) -> None:
         """Command every part.
@@ -83,14 +112,15 @@ class RobotDrive:
         Raises:
             DeviceNotConnectedError: A slave is not connected.
         """
-        for part, slave in self._slaves:
-            slave.send_joint_command(output.positions[part.columns])
+        for link in self._links.values():
+            link.slave.send_joint_command(output.positions[link.columns])
         for part_name, (stamp, efforts) in self._efforts.items():
             # A part that holds has no stamp; a part that follows a newer command has another one.
             is_followed = part_name not in output.holding and output.stamps.get(part_name) == stamp
-            slave = self._by_part[part_name]
-            if isinstance(slave, IEffortFeedForward):
-                slave.set_feed_forward(efforts if is_followed else np.zeros_like(efforts))
+            link = self._links[part_name]
+            if isinstance(link.slave, IEffortFeedForward):
+                added = efforts[link.order] if is_followed else np.zeros_like(efforts)
+                link.slave.set_feed_forward(added)
         if self._base is not None:
             velocity = output.base
             self._base.send_velocity(velocity.linear_x, velocity.linear_y, velocity.angular_z)
@@ -110,8 +140,8 @@ class RobotDrive:
         if self._base is None:
             return 0.0, 0.0, 0.0
         position, orientation = self._base.get_odometry()
-        heading = quat_to_euler(orientation)[2]
-        return float(position[0]), float(position[1]), float(heading)
+        x, y, z, w = orientation.tolist()
+        return float(position[0]), float(position[1]), yaw_of((x, y, z, w))
 
     def measured(self) -> dict[str, float]:
         """Return the positions last measured in [rad] or [m] by joint."""
@@ -127,8 +157,8 @@ class RobotDrive:
         self.stop_base()
         if self._base is not None:
             self._base.shutdown()
-        for _, slave in self._slaves:
-            slave.shutdown()
+        for link in self._links.values():
+            link.slave.shutdown()
         self._connected = False
 
 
@@ -137,12 +167,3 @@ def simulated_drive(robot: RobotDescription, simulated: SimulatedRobot) -> Robot
     parts = RobotParts(robot)
     joints = {name: part.joints for name, part in parts.items()}
     return RobotDrive(parts, *simulated_slaves(robot, simulated, joints))
-
-
-def _ordered(positions: Array, names: Sequence[str], joints: tuple[str, ...]) -> Array:
-    """Return positions in the order of `joints`, whatever order the slave has."""
-    if not names or tuple(names) == joints:
-        return positions
-    if sorted(names) != sorted(joints):
-        raise InvalidValueError(f"a slave reports the joints {list(names)}, needs {joints}")
-    return positions[[list(names).index(joint) for joint in joints]]

@@ -206,10 +206,8 @@ class RobotSide:
 
     def _read_robot(self, now: float) -> None:
         """Connect to the robot if necessary, and read its state."""
-        self._is_connected = self.drive.is_connected()
-        if self._is_connected:
-            self.drive.measure()
-        elif now - self._last_attempt >= RECONNECT_AFTER:
+        self._is_connected = self.drive.measure()
+        if not self._is_connected and now - self._last_attempt >= RECONNECT_AFTER:
             self._last_attempt = now
             self._is_connected = self.drive.connect()
 

@@ -104,7 +104,7 @@ class MuJoCoRobot(SimulatedRobot):
         Raises:
             SimulationError: The simulation diverged.
         """
-        self._set_time(now)
+        self._read_state(now)
         start = self.commands.copy()
         if self._has_halves:
             self._mujoco.step1()
@@ -115,7 +115,7 @@ class MuJoCoRobot(SimulatedRobot):
             self._take(steps)
         else:
             self._servo(start, steps)
-        self._set_time(now + steps * self._mujoco.timestep)
+        self._read_state(now + steps * self._mujoco.timestep)
 
     @override
     def _step(self, dt: float) -> None:

@@ -154,14 +154,11 @@ class MuJoCoSimulator(ISimulator):
     def get_state(self) -> SimState:
         world = self._world
         with self._lock:
-            position, orientation = world.base.pose()
-            return SimState(
-                joint_positions=world.data.qpos[world.joints.positions],
-                joint_velocities=world.data.qvel[world.joints.dofs],
-                base_position=position,
-                base_orientation=orientation,
-                timestamp=float(world.data.time),
-            )
+            data, (position, orientation) = world.data, world.base.pose()
+            arrays = data.qpos[world.joints.positions], data.qvel[world.joints.dofs]
+            for array in (*arrays, position, orientation):
+                array.setflags(write=False)
+            return SimState.unchecked(*arrays, position, orientation, float(data.time))
 
     def read_joint_positions(self, out: Array) -> None:
         """Write the joint positions [rad] or [m] into `out`, shape (N,), without allocating."""

@@ -80,14 +80,19 @@ class Stepper:
         return self._actuation.ramp(min(count, self._ramp_steps))
 
     def _step(self, count: int, ramp: Array | None) -> None:
-        """Take whole steps, the first ones with the controls of `ramp`."""
+        """Take whole steps, the first ones with the controls of `ramp`, shape (steps, nu)."""
         data = self._data
         if self._actuation.is_servoing:
             for _ in range(count):
                 self._actuation.advance(self._timestep)
                 self._mj_step(self._model, data)
         elif ramp is not None:
-            self._step_ramp(ramp, count)
+            last = len(ramp) - 1
+            for controls in ramp[:last]:
+                self._control[:] = controls
+                self._mj_step(self._model, data)
+            self._control[:] = ramp[last]
+            self._mj_step(self._model, data, count - last)
         elif count:
             self._mj_step(self._model, data, count)
         self._actuation.settle()
@@ -96,16 +101,6 @@ class Stepper:
         expected = before + (count - 0.5) * self._timestep
         if self._time < expected or before <= self._suspect_until:
             self._check_divergence(before)
-
-    def _step_ramp(self, ramp: Array, count: int) -> None:
-        """Take whole steps with the controls of `ramp`, shape (steps, nu), in the first ones."""
-        model, data, control, step = self._model, self._data, self._control, self._mj_step
-        last = len(ramp) - 1
-        for controls in ramp[:last]:
-            control[:] = controls
-            step(model, data)
-        control[:] = ramp[last]
-        step(model, data, count - last)
 
     def first_half(self) -> None:
         """Take `mj_step1`.

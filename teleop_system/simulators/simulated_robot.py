@@ -30,15 +30,17 @@ class SimulatedRobot:
     Attributes:
         commands: Position commands in [rad] or [m], in the simulator's joint order, shape (N,).
         feed_forward: Efforts in [N m] or [N] to add in effort mode, likewise.
+        state: The present state.
+        stamp: Its time in [s], on the clock of the caller of `advance`.
     """
 
     def __init__(self, simulator: ISimulator) -> None:
         self.simulator = simulator
         names = simulator.get_joint_names()
         self._indices = {name: index for index, name in enumerate(names)}
-        self._state: SimState | None = None
-        self._stamp = simulator.get_time()
-        self.commands: Array = self.state().joint_positions.copy()
+        self.stamp = simulator.get_time()
+        self.state: SimState = simulator.get_state()
+        self.commands: Array = self.state.joint_positions.copy()
         self.feed_forward: Array = np.zeros(len(names))
         self._is_commanded = False
         self._base_velocity: tuple[float, float, float] | None = None
@@ -55,17 +57,6 @@ class SimulatedRobot:
                 raise UnknownNameError("joint", name, self._indices)
         return np.array([self._indices[name] for name in names], dtype=np.intp)
 
-    def state(self) -> SimState:
-        """Return the present state; it is read once between two steps."""
-        if self._state is None:
-            self._state = self.simulator.get_state()
-        return self._state
-
-    @property
-    def stamp(self) -> float:
-        """Time of the present state in [s], on the clock of whoever calls `advance`."""
-        return self._stamp
-
     def command_joints(self, indices: IndexArray, positions: Array) -> None:
         """Command positions [rad] or [m] of some joints, from the next step on."""
         self.commands[indices] = positions
@@ -81,24 +72,19 @@ class SimulatedRobot:
 
     def advance(self, now: float, dt: float) -> None:
         """Simulate `dt` [s] under the present commands, up to the time `now` [s]."""
-        while dt > BASE_CHECK_PERIOD:
-            self._advance(BASE_CHECK_PERIOD)
+        while dt > 0.0:
+            self._stop_uncommanded_base()
+            self._step(min(dt, BASE_CHECK_PERIOD))
             dt -= BASE_CHECK_PERIOD
-        if dt > 0.0:
-            self._advance(dt)
-        self._set_time(now)
+        self._read_state(now)
 
     def restart(self) -> None:
         """Forget every command, as after a reset of the simulator."""
-        self._state = None
-        self.commands[:] = self.state().joint_positions
+        self.state = self.simulator.get_state()
+        self.commands[:] = self.state.joint_positions
         self.feed_forward[:] = 0.0
         self._is_commanded = False
         self._base_velocity = self._base_moves_since = None
-
-    def _advance(self, dt: float) -> None:
-        self._stop_uncommanded_base()
-        self._step(dt)
 
     def _stop_uncommanded_base(self) -> None:
         since = self._base_moves_since
@@ -113,6 +99,6 @@ class SimulatedRobot:
         if self._is_commanded:
             self.simulator.set_joint_positions(self.commands)
 
-    def _set_time(self, now: float) -> None:
-        """Read the state again when it is next needed; it is of time `now` [s]."""
-        self._state, self._stamp = None, now
+    def _read_state(self, now: float) -> None:
+        """Read the state; it is of time `now` [s]."""
+        self.state, self.stamp = self.simulator.get_state(), now

@@ -23,7 +23,7 @@ from teleop_system.interfaces import (
 )
 from teleop_system.robots import RobotDescription
 from teleop_system.simulators.simulated_robot import SimulatedRobot
-from teleop_system.utils.transforms import quat_inverse, quat_multiply, quat_rotate
+from teleop_system.utils.poses import ORIGIN, PoseTuple, compose, inverse
 
 Array = NDArray[np.float64]
 
@@ -63,12 +63,9 @@ class _SimulatedJoints(IEffortFeedForward):
 
     def get_joint_state(self) -> JointState:
         """Return the simulated positions of the joints."""
-        state = self._robot.state()
-        return JointState(
-            positions=state.joint_positions[self._indices],
-            names=self._names,
-            timestamp=self._robot.stamp,
-        )
+        positions = self._robot.state.joint_positions[self._indices]
+        positions.setflags(write=False)
+        return JointState.unchecked(positions, self._names.copy(), self._robot.stamp)
 
     def get_joint_count(self) -> int:
         """Return the number of joints N."""
@@ -125,12 +122,11 @@ class SimulatedMobileBase(IMobileBase):
     def __init__(self, robot: SimulatedRobot) -> None:
         self._robot = robot
         self._connected = False
-        self._start: tuple[Array, Array] | None = None
+        self._start_from_world: PoseTuple | None = None
 
     @override
     def initialize(self) -> bool:
-        state = self._robot.state()
-        self._start = (state.base_position, state.base_orientation)
+        self._start_from_world = inverse(self._pose())
         self._connected = True
         return True
 
@@ -146,15 +142,10 @@ class SimulatedMobileBase(IMobileBase):
 
     @override
     def get_odometry(self) -> tuple[Array, Array]:
-        state = self._robot.state()
-        if self._start is None:
-            return np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
-        position, orientation = self._start
-        back = quat_inverse(orientation)
-        return (
-            quat_rotate(back, state.base_position - position),
-            quat_multiply(back, state.base_orientation),
-        )
+        position, orientation = ORIGIN
+        if self._start_from_world is not None:
+            position, orientation = compose(self._start_from_world, self._pose())
+        return np.array(position), np.array(orientation)
 
     @override
     def stop(self) -> None:
@@ -169,6 +160,13 @@ class SimulatedMobileBase(IMobileBase):
     def shutdown(self) -> None:
         self.stop()
         self._connected = False
+
+    def _pose(self) -> PoseTuple:
+        """Return the pose of the base in the world."""
+        state = self._robot.state
+        x, y, z = state.base_position.tolist()
+        qx, qy, qz, qw = state.base_orientation.tolist()
+        return (x, y, z), (qx, qy, qz, qw)
 
 
 def simulated_slaves(

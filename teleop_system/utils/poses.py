@@ -70,6 +70,12 @@ def blend(a: PoseTuple, b: PoseTuple, fraction: float) -> PoseTuple:
     return position, slerp(a[1], b[1], fraction)
 
 
+def yaw_of(q: Quaternion) -> float:
+    """Return the last of roll, pitch and yaw about the fixed axes x, y, then z in [rad]."""
+    x, y, z, w = q
+    return atan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
+
+
 def heading_of(q: Quaternion) -> float:
     """Return the rotation about the vertical axis in [rad], whatever the tilt."""
     return 2.0 * atan2(q[2], q[3])

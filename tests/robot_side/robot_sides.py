@@ -72,7 +72,8 @@ class _IdealJoints:
     def send_joint_command(self, joint_positions: Array) -> None:
         assert joint_positions.shape == (self.get_joint_count(),)
         if not self._robot.jammed:
-            self._robot.positions[self._part.columns] = joint_positions
+            # Commands are in the order of the reported names.
+            self._robot.positions[self._part.columns] = joint_positions[::-1]
 
     def get_joint_state(self) -> JointState:
         robot, part = self._robot, self._part
