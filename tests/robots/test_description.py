@@ -38,7 +38,7 @@ def test_a_joint_of_two_parts_counts_once() -> None:
 
 @pytest.mark.parametrize(
     ("lookup", "wrong", "nearest"),
-    [("chain", "amr", "arm"), ("pose", "hom", "home"), ("hand", "rigth", "right")],
+    [("chain", "amr", "arm"), ("pose", "hom", "home")],
 )
 def test_an_unknown_name_is_answered_with_the_nearest(
     lookup: str, wrong: str, nearest: str
