@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the operator requests besides motion: engage, stop, reset."""
 
+import operator
 import threading
 from dataclasses import dataclass, fields, replace
 
@@ -29,7 +30,7 @@ class Requests:
 
     def encode(self) -> float:
         """Return the requests as one number, for a recording."""
-        return float(sum(getattr(self, name) << bit for bit, name in enumerate(_NAMES)))
+        return float(sum(map(operator.mul, _values(self), _BITS)))
 
     @classmethod
     def decode(cls, number: float) -> "Requests":
@@ -39,6 +40,8 @@ class Requests:
 
 
 _NAMES = tuple(entry.name for entry in fields(Requests))
+_BITS = tuple(1 << bit for bit in range(len(_NAMES)))
+_values = operator.attrgetter(*_NAMES)
 _HELD = ("clutch", "estop")
 
 

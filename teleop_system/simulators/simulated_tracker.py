@@ -12,7 +12,7 @@ from typing_extensions import override
 from teleop_system.exceptions import InvalidValueError, UnknownNameError
 from teleop_system.interfaces import IMasterTracker, Pose6D, TrackerRole
 from teleop_system.simulators.human.body import OperatorMotion
-from teleop_system.utils.transforms import quat_exp, quat_multiply
+from teleop_system.utils.quaternion_kernels import from_rotation_vector, multiply
 
 MOTIONS = ("human", "sinusoid")
 
@@ -78,6 +78,8 @@ class SimulatedTracker(IMasterTracker):
         self._reference = reference or Pose6D(
             np.array(REFERENCE_POSITIONS[self._role]), np.array([0.0, 0.0, 0.0, 1.0])
         )
+        x, y, z, w = self._reference.orientation.tolist()
+        self._rest_orientation = (x, y, z, w)
         self._clock = clock
         self._started: float | None = None
         self._operator: OperatorMotion | None = None
@@ -126,11 +128,9 @@ class SimulatedTracker(IMasterTracker):
             moved = self._amplitude * math.sin(self._rate * max(elapsed, 0.0))
             return Pose6D(reference.position + moved, reference.orientation, stamp)
         offset = self._operator.offset(self._role, elapsed)
-        return Pose6D(
-            reference.position + offset.translation,
-            quat_multiply(reference.orientation, quat_exp(offset.rotation)),
-            stamp,
-        )
+        x, y, z = offset.rotation.tolist()
+        orientation = multiply(self._rest_orientation, from_rotation_vector((x, y, z)))
+        return Pose6D(reference.position + offset.translation, np.array(orientation), stamp)
 
 
 def _role(role: TrackerRole | str) -> TrackerRole:

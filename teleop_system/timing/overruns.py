@@ -29,16 +29,14 @@ class OverrunMonitor:
         self._subject = subject
         self.total = 0
         """Overruns since the start."""
-        self.reset()
-
-    @property
-    def hold(self) -> bool:
+        self.hold = False
         """Whether the loop is late too often for the robot to follow."""
-        return self._streak > self._tolerated
+        self.reset()
 
     def reset(self) -> None:
         """Forget the overruns in a row, as after an intended pause."""
         self._streak = 0
+        self.hold = False
         self._punctual = 0
         self._since = 0.0
         self._late = 0.0
@@ -56,6 +54,7 @@ class OverrunMonitor:
                 self._since = due
             self.total += 1
             self._streak += 1
+            self.hold = self._streak > self._tolerated
             self._punctual = 0
             self._late = late
         elif self._streak == 0:
@@ -71,4 +70,5 @@ class OverrunMonitor:
         self._punctual = self._punctual + 1 if waited else 0
         if self._punctual >= (max(self._tolerated, 1) if self.hold else 1):
             self._streak = 0
+            self.hold = False
             self._punctual = 0

@@ -247,6 +247,6 @@ class Scheduler:
         self.skipped += skipped
         cause = self.overruns.update(first_due, late, waited=waited)
         index = last.index + 1 + skipped
-        tick = Tick(index, self._origin + index * period, start, skipped, self.hold, cause)
-        self.history.record((tick.due - last.due, start - last.start, worked, tick.late))
-        return tick
+        due = self._origin + index * period
+        self.history.record((due - last.due, start - last.start, worked, start - due))
+        return Tick(index, due, start, skipped, self.overruns.hold, cause)

@@ -109,12 +109,12 @@ def _run(
     )
     result = TeleopResult(runner.summary, RunOutcome())
     try:
-        with observer.opened() as is_open:
+        with observer.opened() as is_closed:
             runner.run(
                 settings.operator.duration,
                 on_tick=observer.on_tick,
                 on_status=on_status,
-                should_stop=lambda: not is_open(),
+                should_stop=is_closed,
             )
     finally:
         session.close()
@@ -151,17 +151,17 @@ class _Observer:
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[Callable[[], bool]]:
-        """Yield a function that updates the window and returns whether it is open."""
+        """Yield a function that updates the window and returns whether it was closed."""
         if self._simulator is None or not self._wants_window:
-            yield lambda: True
+            yield lambda: False
             return
         with interactive_viewer(self._simulator) as viewer:
 
-            def is_open() -> bool:
+            def is_closed() -> bool:
                 viewer.sync()
-                return bool(viewer.is_running())
+                return not viewer.is_running()
 
-            yield is_open
+            yield is_closed
 
     def on_tick(self, time: float) -> None:
         """Record a frame and check for contacts, if due."""

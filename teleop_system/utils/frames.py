@@ -36,32 +36,32 @@ BVH_UP_AXES = ("y", "z")
 
 def wxyz_to_xyzw(q: ArrayLike) -> Array:
     """Return a quaternion with its scalar moved from first to last."""
-    return _pick(as_vectors(q, 4, "quaternion"), (1, 2, 3, 0))
+    return _pick(q, "quaternion", (1, 2, 3, 0))
 
 
 def xyzw_to_wxyz(q: ArrayLike) -> Array:
     """Return a quaternion with its scalar moved from last to first."""
-    return _pick(as_vectors(q, 4, "quaternion"), (3, 0, 1, 2))
+    return _pick(q, "quaternion", (3, 0, 1, 2))
 
 
 def steamvr_to_ros2_position(position: ArrayLike) -> Array:
     """Return a SteamVR position [m] (..., 3) in ROS axes; a metre ahead becomes +x."""
-    return _pick(as_vectors(position, 3, "position"), (2, 0, 1), (-1.0, -1.0, 1.0))
+    return _pick(position, "position", (2, 0, 1), (-1.0, -1.0, 1.0))
 
 
 def steamvr_to_ros2_quaternion(q: ArrayLike) -> Array:
     """Return a SteamVR orientation wxyz as a ROS orientation xyzw."""
-    return _pick(as_vectors(q, 4, "quaternion"), (3, 1, 2, 0), (-1.0, -1.0, 1.0, 1.0))
+    return _pick(q, "quaternion", (3, 1, 2, 0), (-1.0, -1.0, 1.0, 1.0))
 
 
 def ros2_to_steamvr_position(position: ArrayLike) -> Array:
     """Return a ROS position [m] (..., 3) in SteamVR axes."""
-    return _pick(as_vectors(position, 3, "position"), (1, 2, 0), (-1.0, 1.0, -1.0))
+    return _pick(position, "position", (1, 2, 0), (-1.0, 1.0, -1.0))
 
 
 def ros2_to_steamvr_quaternion(q: ArrayLike) -> Array:
     """Return a ROS orientation xyzw as a SteamVR orientation wxyz."""
-    return _pick(as_vectors(q, 4, "quaternion"), (3, 1, 2, 0), (1.0, -1.0, 1.0, -1.0))
+    return _pick(q, "quaternion", (3, 1, 2, 0), (1.0, -1.0, 1.0, -1.0))
 
 
 def openvr_matrix_to_ros2(matrix: ArrayLike) -> tuple[Array, Array]:
@@ -85,7 +85,7 @@ def webxr_to_ros2_position(position: ArrayLike) -> Array:
 
 def webxr_to_ros2_quaternion(q: ArrayLike) -> Array:
     """Return a WebXR orientation xyzw as a ROS orientation xyzw."""
-    return _pick(as_vectors(q, 4, "quaternion"), (2, 0, 1, 3), (-1.0, -1.0, 1.0, 1.0))
+    return _pick(q, "quaternion", (2, 0, 1, 3), (-1.0, -1.0, 1.0, 1.0))
 
 
 def ros2_to_webxr_position(position: ArrayLike) -> Array:
@@ -95,7 +95,7 @@ def ros2_to_webxr_position(position: ArrayLike) -> Array:
 
 def ros2_to_webxr_quaternion(q: ArrayLike) -> Array:
     """Return a ROS orientation xyzw as a WebXR orientation xyzw."""
-    return _pick(as_vectors(q, 4, "quaternion"), (1, 2, 0, 3), (-1.0, 1.0, -1.0, 1.0))
+    return _pick(q, "quaternion", (1, 2, 0, 3), (-1.0, 1.0, -1.0, 1.0))
 
 
 def mujoco_to_ros2_quaternion(q: ArrayLike) -> Array:
@@ -117,40 +117,38 @@ def bvh_to_ros2_position(position: ArrayLike, scale: float = 1.0, up: str = "y")
         up: Axis of the file that points up: "y", with z ahead, or "z", with -y ahead. The left
             side is x in both.
     """
-    vectors = as_vectors(position, 3, "position")
     if _is_z_up(up):
-        return scale * _pick(vectors, (1, 0, 2), (-1.0, 1.0, 1.0))
-    return scale * _pick(vectors, (2, 0, 1))
+        return scale * _pick(position, "position", (1, 0, 2), (-1.0, 1.0, 1.0))
+    return scale * _pick(position, "position", (2, 0, 1))
 
 
 def bvh_to_ros2_quaternion(q: ArrayLike, up: str = "y") -> Array:
     """Return a BVH orientation wxyz as a ROS orientation xyzw; `up` as for positions."""
-    quaternions = as_vectors(q, 4, "quaternion")
     if _is_z_up(up):
-        return _pick(quaternions, (2, 1, 3, 0), (-1.0, 1.0, 1.0, 1.0))
-    return _pick(quaternions, (3, 1, 2, 0))
+        return _pick(q, "quaternion", (2, 1, 3, 0), (-1.0, 1.0, 1.0, 1.0))
+    return _pick(q, "quaternion", (3, 1, 2, 0))
 
 
 def ros2_to_bvh_position(position: ArrayLike, scale: float = 1.0) -> Array:
     """Return a ROS position [m] (..., 3) in BVH axes and units of `scale` [m] each."""
     if not (math.isfinite(scale) and scale > 0.0):
         raise InvalidPoseError(f"the length of a BVH unit must be positive, got {scale}")
-    return _pick(as_vectors(position, 3, "position"), (1, 2, 0)) / scale
+    return _pick(position, "position", (1, 2, 0)) / scale
 
 
 def ros2_to_bvh_quaternion(q: ArrayLike) -> Array:
     """Return a ROS orientation xyzw as a BVH orientation wxyz."""
-    return _pick(as_vectors(q, 4, "quaternion"), (3, 1, 2, 0))
+    return _pick(q, "quaternion", (3, 1, 2, 0))
 
 
 def optical_to_camera_position(position: ArrayLike) -> Array:
     """Return a point of the optical frame (z ahead, x right, y down) in the ROS camera frame."""
-    return _pick(as_vectors(position, 3, "position"), (2, 0, 1), (1.0, -1.0, -1.0))
+    return _pick(position, "position", (2, 0, 1), (1.0, -1.0, -1.0))
 
 
 def camera_to_optical_position(position: ArrayLike) -> Array:
     """Return a point of the ROS camera frame (x ahead, y left, z up) in the optical frame."""
-    return _pick(as_vectors(position, 3, "position"), (1, 2, 0), (-1.0, -1.0, 1.0))
+    return _pick(position, "position", (1, 2, 0), (-1.0, -1.0, 1.0))
 
 
 def camera_to_optical_quaternion(q: ArrayLike) -> Array:
@@ -179,12 +177,9 @@ def _is_z_up(up: str) -> bool:
     return up == "z"
 
 
-def _pick(array: Array, order: tuple[int, ...], signs: tuple[float, ...] = ()) -> Array:
-    """Return the components in another order, with other signs."""
-    if array.ndim == 1:
-        values = array.tolist()
-        if not signs:
-            return np.array([values[index] for index in order])
-        return np.array([sign * values[i] for i, sign in zip(order, signs, strict=True)])
-    picked = array[..., order]
+def _pick(
+    value: ArrayLike, name: str, order: tuple[int, ...], signs: tuple[float, ...] = ()
+) -> Array:
+    """Return the components of vectors in another order, with other signs."""
+    picked = as_vectors(value, len(order), name)[..., order]
     return np.asarray(picked * signs) if signs else picked

@@ -38,7 +38,7 @@ ORTHONORMAL_TOLERANCE = 1e-3
 
 def quat_multiply(a: ArrayLike, b: ArrayLike) -> Array:
     """Return the Hamilton product: the rotation that applies `b` first, then `a`."""
-    left, right = (split(as_vectors(q, 4, "quaternion")) for q in (a, b))
+    left, right = split(as_vectors(a, 4, "quaternion")), split(as_vectors(b, 4, "quaternion"))
     return join(*formulas.product(tuple(left), tuple(right)))
 
 

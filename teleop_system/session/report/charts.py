@@ -165,7 +165,8 @@ def _svg(content: str, height: float, width: float = WIDTH) -> str:
 def _curve(series: Series, x: Scale, y: Scale, thinned: bool = True) -> str:
     pixels_x, pixels_y = x.pixels(series.x), y.pixels(series.y)
     columns = 700 if thinned else max(1, series.x.size)
-    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in thin(pixels_x, pixels_y, columns))
+    pixels = thin(pixels_x, pixels_y, columns)
+    points = " ".join(["%.1f,%.1f"] * len(pixels)) % tuple(pixels.ravel().tolist())
     kind = f"line c{series.color % COLORS}{' faint' if series.faint else ''}"
     return (
         f'<polyline class="{kind}" points="{points}"><title>{escape(series.label)}</title>'

@@ -79,22 +79,21 @@ def extent(
     return (low if zero else low - room), high + room
 
 
-def thin(x: Array, y: Array, columns: int) -> list[tuple[float, float]]:
-    """Return the points of a curve that are visible on so many columns of pixels.
+def thin(x: Array, y: Array, columns: int) -> Array:
+    """Return the points of a curve that are visible on so many columns of pixels, shape (K, 2).
 
     The smallest and the largest value of every column are kept, so no peak is lost.
     """
     keep = np.isfinite(y) & np.isfinite(x)
-    x, y = x[keep], y[keep]
-    if x.size <= 2 * columns:
-        return list(zip(x.tolist(), y.tolist(), strict=True))
-    starts = np.linspace(0, x.size, columns + 1).astype(int)
-    points: list[tuple[float, float]] = []
+    points = np.stack([x[keep], y[keep]], axis=1)
+    if len(points) <= 2 * columns:
+        return points
+    starts = np.linspace(0, len(points), columns + 1).astype(int)
+    shown: set[int] = set()
     for first, last in itertools.pairwise(starts.tolist()):
-        low, high = int(y[first:last].argmin()), int(y[first:last].argmax())
-        for index in sorted({low, high}):
-            points.append((float(x[first + index]), float(y[first + index])))
-    return points
+        values = points[first:last, 1]
+        shown |= {first + int(values.argmin()), first + int(values.argmax())}
+    return points[sorted(shown)]
 
 
 def tick_label(value: float, step: float) -> str:

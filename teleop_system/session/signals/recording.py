@@ -58,9 +58,16 @@ class InputRecorder:
         row = self.table.new_row()
         row[0], row[1] = now, requests
         for name, columns in self._columns.items():
-            sample = samples.get(name)
-            if sample is not None:
-                _write(row[columns], sample)
+            sample, part = samples.get(name), row[columns]
+            if sample is None:
+                continue
+            part[0], part[1], values = sample.valid, sample.timestamp, part[HEADER_SIZE:]
+            if isinstance(sample, Pose6D):
+                values[:3], values[3:] = sample.position, sample.orientation
+                continue
+            values[:HAND_JOINT_COUNT] = sample.joint_angles
+            if sample.finger_tip_positions is not None:
+                values[HAND_JOINT_COUNT:] = sample.finger_tip_positions.ravel()
 
     def save(self, path: Path) -> Path:
         """Write the inputs to a `.npz` file."""
@@ -139,17 +146,6 @@ class RecordedSource(ISignalSource):
 def _size(signal: str) -> int:
     is_hand = SIGNALS[signal].kind == HAND_INPUT
     return HAND_JOINT_COUNT + TIPS_SIZE if is_hand else POSE_SIZE
-
-
-def _write(row: Array, sample: OperatorSample) -> None:
-    row[0], row[1], values = sample.valid, sample.timestamp, row[HEADER_SIZE:]
-    if isinstance(sample, Pose6D):
-        values[:3] = sample.position
-        values[3:] = sample.orientation
-        return
-    values[:HAND_JOINT_COUNT] = sample.joint_angles
-    if sample.finger_tip_positions is not None:
-        values[HAND_JOINT_COUNT:] = sample.finger_tip_positions.ravel()
 
 
 def _read(signal: str, row: Array) -> OperatorSample | None:

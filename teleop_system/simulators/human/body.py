@@ -4,6 +4,7 @@
 import functools
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,32 +113,53 @@ class OperatorMotion:
         """Return the offset of a body part `time` [s] after the start."""
         if role is TrackerRole.RIGHT_FOOT or role is TrackerRole.LEFT_FOOT:
             return BodyOffset(_foot(role, time), np.zeros(3))
-        number, fraction = divmod(max(time, 0.0) / self._span, 1.0)
-        last, goal = self._goal(int(number) - 1), self._goal(int(number))
-        carried = _interpolate(last.waist, goal.waist, fraction) + _weight_shift(time)
-        carried[2] += BREATH * sway(time, BREATHS)
+        last, goal, fraction, carried = _pose_at(self._seed, self._amplitude, self._span, time)
         if role is TrackerRole.WAIST:
-            return BodyOffset(carried, _interpolate(last.lean, goal.lean, fraction))
+            share = minimum_jerk(fraction)
+            return BodyOffset(carried, last.lean + (goal.lean - last.lean) * share)
         if role is TrackerRole.HEAD:
             # The gaze leads: the head needs half the time of the hands.
-            return BodyOffset(carried, _interpolate(last.gaze, goal.gaze, 2.0 * fraction))
+            share = minimum_jerk(2.0 * fraction)
+            return BodyOffset(carried, last.gaze + (goal.gaze - last.gaze) * share)
         side = 0 if role is TrackerRole.RIGHT_HAND else 1
-        reach = self._reach_fraction(last, goal, side, fraction)
+        distance = goal.hands[side] - last.hands[side]
+        duration = PEAK_SPEED * math.hypot(*distance) / (float(goal.speeds[side]) * self._span)
+        delay = float(goal.delays[side])
+        share = minimum_jerk((fraction - delay) / min(max(duration, 0.5), 1.0 - delay))
+        rotations = last.rotations[side], goal.rotations[side]
         return BodyOffset(
-            carried + _interpolate(last.hands[side], goal.hands[side], reach),
-            _interpolate(last.rotations[side], goal.rotations[side], reach),
+            carried + last.hands[side] + distance * share,
+            rotations[0] + (rotations[1] - rotations[0]) * share,
         )
 
-    def _reach_fraction(self, last: _Goal, goal: _Goal, side: int, fraction: float) -> float:
-        """Return the completed share of a hand's reach, from the share of the time span."""
-        distance = float(np.linalg.norm(goal.hands[side] - last.hands[side]))
-        duration = PEAK_SPEED * distance / (float(goal.speeds[side]) * self._span)
-        delay = float(goal.delays[side])
-        share = min(max(duration, 0.5), 1.0 - delay)
-        return (fraction - delay) / share
 
-    def _goal(self, number: int) -> _Goal:
-        return _draw_goal(self._seed, self._amplitude, number)
+class _BodyPose(NamedTuple):
+    """What all body parts of a person have in common at a time.
+
+    Attributes:
+        last: The goal of the last time span.
+        goal: The goal of the present time span.
+        fraction: Completed share of the present time span.
+        carried: Offset of the body in [m], shape (3,).
+    """
+
+    last: _Goal
+    goal: _Goal
+    fraction: float
+    carried: Array
+
+
+@functools.lru_cache(maxsize=4)
+def _pose_at(seed: int, amplitude: float, span: float, time: float) -> _BodyPose:
+    """Return the pose of the body; all trackers of a person ask for the same one."""
+    number, fraction = divmod(max(time, 0.0) / span, 1.0)
+    last = _draw_goal(seed, amplitude, int(number) - 1)
+    goal = _draw_goal(seed, amplitude, int(number))
+    carried = last.waist + (goal.waist - last.waist) * minimum_jerk(fraction)
+    carried[1] += _weight_shift(time)
+    carried[2] += BREATH * sway(time, BREATHS)
+    carried.setflags(write=False)
+    return _BodyPose(last, goal, fraction, carried)
 
 
 @functools.lru_cache(maxsize=256)
@@ -173,10 +195,6 @@ def _in_ball(random: np.random.Generator) -> Array:
     return result
 
 
-def _interpolate(start: Array, end: Array, fraction: float) -> Array:
-    return start + (end - start) * minimum_jerk(fraction)
-
-
 def _step_at(time: float) -> tuple[int, float] | None:
     """Return number and progress of the current step, or None while standing."""
     moment = time % (STANDING_TIME + STEPS * STEP_TIME) - STANDING_TIME
@@ -194,10 +212,10 @@ def _foot(role: TrackerRole, time: float) -> Array:
     return np.array([0.0, 0.0, STEP_HEIGHT * lift(step[1])])
 
 
-def _weight_shift(time: float) -> Array:
-    """Return the shift of the body over the standing foot in [m]."""
+def _weight_shift(time: float) -> float:
+    """Return the shift of the body to the left, over the standing foot, in [m]."""
     step = _step_at(time)
     if step is None:
-        return np.zeros(3)
+        return 0.0
     towards_left = 1.0 if step[0] % 2 == 0 else -1.0
-    return np.array([0.0, towards_left * STEP_SHIFT * lift(step[1]), 0.0])
+    return towards_left * STEP_SHIFT * lift(step[1])
