@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Motion of a few joints towards targets, within velocity, acceleration and jerk limits."""
 
+import math
+
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from teleop_system.safety.motion.limits import MotionLimits
-from teleop_system.safety.motion.pursuit_kernels import find_targets
-from teleop_system.safety.motion.state import MotionState
-
-Array = NDArray[np.float64]
+from teleop_system.safety.joint_limiter_kernels import (
+    JOINT,
+    Array,
+    Joints,
+    brake_along,
+    move_joints,
+)
 
 
 class JointLimiter:
@@ -26,6 +30,11 @@ class JointLimiter:
         jerk: Largest jerks in [unit/s^3].
         lower: Smallest positions that are ever targeted.
         upper: Largest positions that are ever targeted.
+
+    Attributes:
+        position: The newest output, shape (N,), as all; each step changes these arrays.
+        velocity: Its velocity in [unit/s].
+        rest: Where the joints come to rest if they brake from now on.
     """
 
     def __init__(
@@ -35,43 +44,39 @@ class JointLimiter:
         acceleration: ArrayLike,
         jerk: ArrayLike,
         *,
-        lower: ArrayLike = -np.inf,
-        upper: ArrayLike = np.inf,
+        lower: ArrayLike = -math.inf,
+        upper: ArrayLike = math.inf,
     ) -> None:
-        self._max_speed, acceleration, jerk, self._lower, self._upper = (
-            np.array(np.broadcast_to(values, size), dtype=np.float64)
-            for values in (velocity, acceleration, jerk, lower, upper)
-        )
-        self._limits = MotionLimits(self._max_speed, acceleration, jerk)
-        self._braking = np.zeros(size, dtype=bool)
-        self.state = MotionState.at_rest(np.zeros(size))
-        """The present motion; a step replaces it and never changes it."""
+        self._joints = np.zeros(size, dtype=JOINT)
+        self._joints["max_speed"], self._joints["max_acceleration"] = velocity, acceleration
+        self._joints["max_jerk"] = jerk
+        self._joints["lower"], self._joints["upper"] = lower, upper
+        self.position: Array = self._joints["position"]
+        self.velocity: Array = self._joints["velocity"]
+        self.rest: Array = self._joints["rest"]
+        self._target, self._target_velocity = np.empty((2, size))
 
     @property
-    def position(self) -> Array:
-        """The newest output, shape (N,)."""
-        return self.state.position
+    def state(self) -> Joints:
+        """A copy of the joints; assign it to restore their motion."""
+        return self._joints.copy()
 
-    @property
-    def velocity(self) -> Array:
-        """Its velocity in [unit/s], shape (N,)."""
-        return self.state.velocity
-
-    @property
-    def rest(self) -> Array:
-        """Where the joints come to rest if they brake from now on, shape (N,)."""
-        return self.state.rest
+    @state.setter
+    def state(self, joints: Joints) -> None:
+        self._joints[:] = joints
 
     def reset(self, position: ArrayLike) -> None:
         """Be at rest at `position`."""
-        self.state = MotionState.at_rest(self._vector(position))
+        self.position[:] = self.rest[:] = position
+        for name in ("velocity", "acceleration", "excursion"):
+            self._joints[name] = 0.0
 
     def update(
         self,
         target: ArrayLike,
         dt: float,
         *,
-        max_speed: ArrayLike | None = None,
+        max_speed: float = math.inf,
         target_velocity: ArrayLike = 0.0,
     ) -> Array:
         """Return the positions `dt` [s] later; with `dt` of zero or NaN nothing moves.
@@ -79,51 +84,26 @@ class JointLimiter:
         Args:
             target: Positions to reach, shape (N,); a joint whose target is not finite brakes.
             dt: Time since the last call in [s].
-            max_speed: Speed limits of this step in [unit/s], instead of the general ones. A
+            max_speed: Speed limit of this step in [unit/s], if it is below the general ones. A
                 faster joint slows down as quickly as its other limits allow.
             target_velocity: Velocity of the target in [unit/s]; NaN makes the joint brake.
         """
-        if not dt > 0.0:
-            return self.position
-        self._limits.speed[:] = self._max_speed if max_speed is None else max_speed
-        goal = self._stopping_point(self._vector(target), self._vector(target_velocity))
-        self.state = self._limits.stepped(self.state, goal, self._braking, dt)
+        if dt > 0.0:
+            self._target[:] = target
+            self._target_velocity[:] = target_velocity
+            move_joints(self._joints, self._target, self._target_velocity, max_speed, dt)
         return self.position
 
     def brake(self, dt: float) -> Array:
         """Return the positions `dt` [s] later, braking as hard as the limits allow."""
-        if dt > 0.0:
-            self.state = self._limits.braked(self.state, dt)
-        return self.position
+        return self.update(math.nan, dt)
 
-    def braking_pose(self, state: MotionState, share: float) -> Array:
-        """Return where the joints are after a share of the time in which all come to rest."""
-        return self._limits.braking_pose(state, share)
+    def braking_poses(self, shares: Array) -> Array:
+        """Return where the joints are after shares of the time in which all come to rest, (K, N).
 
-    def _stopping_point(self, target: Array, velocity: Array) -> Array:
-        """Return where a moving target could come to rest by the same limits, shape (N,)."""
-        limits = self._limits
-        velocity = np.minimum(np.maximum(velocity, -limits.speed), limits.speed)
-        unlimited, goal = np.empty((2, target.size))
-        zero = np.zeros(target.size)
-        find_targets(
-            target,
-            velocity,
-            zero,
-            zero,
-            limits.acceleration,
-            limits.jerk,
-            self._lower,
-            self._upper,
-            unlimited,
-            goal,
-        )
-        # A target that is not finite must stay so, or its joint would head for an end.
-        goal[~np.isfinite(unlimited)] = np.nan
-        return goal
-
-    def _vector(self, values: ArrayLike) -> Array:
-        """Return one value per joint, in memory of its own."""
-        vector = np.empty(self._max_speed.size)
-        vector[:] = values
-        return vector
+        Args:
+            shares: Shares of that time, from 0 to 1, shape (K,).
+        """
+        poses = np.empty((shares.size, self._joints.size))
+        brake_along(self._joints, shares, poses)
+        return poses

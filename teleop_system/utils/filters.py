@@ -12,19 +12,16 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from teleop_system.utils.quaternion_kernels import (
-    conjugate,
-    multiply,
-    rotation_vector,
-    scaled_rotation,
-)
-from teleop_system.utils.quaternions import quat_normalize
+from teleop_system.exceptions import InvalidPoseError
+from teleop_system.utils.filter_kernels import SMOOTHED, smooth, smooth_rotation
+from teleop_system.utils.poses import normalized
+from teleop_system.utils.quaternion_kernels import Quaternion
 
 Array = NDArray[np.float64]
 
 
 class OneEuroFilter:
-    """The one-euro filter for a number or an array, each element by itself.
+    """The one-euro filter for a vector, each element by itself; a number counts as one element.
 
     Args:
         min_cutoff: Cutoff at rest in [Hz]; lower it until the output is calm.
@@ -35,34 +32,25 @@ class OneEuroFilter:
     def __init__(
         self, min_cutoff: float = 1.0, beta: float = 0.0, derivative_cutoff: float = 1.0
     ) -> None:
-        self._min_cutoff = min_cutoff
-        self._beta = beta
-        self._derivative_cutoff = derivative_cutoff
+        self._parameters = min_cutoff, beta, derivative_cutoff
+        self._signals = np.empty(0, dtype=SMOOTHED)
         self.reset()
 
     def reset(self) -> None:
         """Forget the past; the next value passes unchanged."""
-        self._value: Array | None = None
-
-    @property
-    def value(self) -> Array | None:
-        """The newest output, or None before the first."""
-        return self._value
+        self._is_empty = True
 
     def update(self, value: ArrayLike, dt: float) -> Array:
         """Return the smoothed value `dt` [s] after the last; without time it stays the same."""
-        measured = np.array(value, dtype=np.float64)
-        if self._value is None:
-            self._value = self._measured = measured
-            self._velocity = np.zeros_like(measured)
+        measured = np.array(value, dtype=np.float64, ndmin=1)
+        if self._is_empty:
+            self._is_empty = False
+            self._signals = np.zeros(measured.size, dtype=SMOOTHED)
+            self._signals["measured"] = self._signals["value"] = measured
         elif dt > 0.0:
-            weight = _weight(self._derivative_cutoff, dt)
-            velocity = (measured - self._measured) / dt
-            self._velocity = self._velocity + weight * (velocity - self._velocity)
-            weight = _weight(self._min_cutoff + self._beta * np.abs(self._velocity), dt)
-            self._value = self._value + weight * (measured - self._value)
-            self._measured = measured
-        return self._value
+            smooth(self._signals, measured, *self._parameters, dt)
+        smoothed: Array = self._signals["value"].copy()
+        return smoothed
 
 
 class OneEuroRotationFilter:
@@ -72,51 +60,37 @@ class OneEuroRotationFilter:
         min_cutoff: Cutoff at rest in [Hz].
         beta: Rise of the cutoff with angular velocity in [1/rad].
         derivative_cutoff: Cutoff of the estimated angular velocity in [Hz].
+
+    Attributes:
+        value: The newest output, or None before the first.
     """
 
     def __init__(
         self, min_cutoff: float = 1.0, beta: float = 0.0, derivative_cutoff: float = 1.0
     ) -> None:
-        self._min_cutoff = min_cutoff
-        self._beta = beta
-        self._derivative_cutoff = derivative_cutoff
+        self._parameters = min_cutoff, beta, derivative_cutoff
         self.reset()
 
     def reset(self) -> None:
         """Forget the past; the next rotation passes unchanged."""
-        self._value: Array | None = None
+        self.value: Quaternion | None = None
+        self._velocity = (0.0, 0.0, 0.0)
 
-    @property
-    def value(self) -> Array | None:
-        """The newest output, or None before the first."""
-        return self._value
-
-    def update(self, quaternion: ArrayLike, dt: float) -> Array:
+    def update(self, quaternion: ArrayLike, dt: float) -> Quaternion:
         """Return the smoothed unit quaternion `dt` [s] after the last; without time it stays.
 
         Raises:
             InvalidPoseError: The quaternion stands for no rotation.
         """
-        measured = quat_normalize(quaternion)
-        x, y, z, w = measured.tolist()
-        if self._value is None:
-            self._value, self._measured = measured, (x, y, z, w)
-            self._velocity = np.zeros(3)
+        x, y, z, w = np.asarray(quaternion, dtype=np.float64).tolist()
+        if not 0.0 < x * x + y * y + z * z + w * w < math.inf:
+            raise InvalidPoseError(f"a rotation needs a finite quaternion, got {(x, y, z, w)}")
+        measured = normalized((x, y, z, w))
+        if self.value is None:
+            self.value = self._measured = measured
         elif dt > 0.0:
-            turned = rotation_vector(multiply(conjugate(self._measured), (x, y, z, w)))
-            weight = float(_weight(self._derivative_cutoff, dt))
-            self._velocity = self._velocity + weight * (np.array(turned) / dt - self._velocity)
-            speed = math.hypot(*self._velocity)
-            weight = float(_weight(self._min_cutoff + self._beta * speed, dt))
-            smoothed = tuple(self._value.tolist())
-            step = scaled_rotation(multiply(conjugate(smoothed), (x, y, z, w)), weight)
-            # Normalised again, because rounding adds up over hours.
-            self._value = quat_normalize(multiply(smoothed, step))
-            self._measured = (x, y, z, w)
-        return self._value
-
-
-def _weight(cutoff: ArrayLike, dt: float) -> Array:
-    """Return the weight of a new input of a low-pass `dt` [s] after the last."""
-    weight: Array = -np.expm1(-2.0 * math.pi * np.asarray(cutoff) * dt)
-    return weight
+            self.value, self._velocity = smooth_rotation(
+                self.value, self._velocity, self._measured, measured, *self._parameters, dt
+            )
+            self._measured = measured
+        return self.value

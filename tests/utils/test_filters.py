@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from teleop_system.exceptions import InvalidPoseError
 from teleop_system.utils.filters import OneEuroFilter, OneEuroRotationFilter
 from teleop_system.utils.transforms import quat_distance, quat_exp
 
@@ -60,7 +61,7 @@ def test_elements_of_an_array_are_filtered_as_they_would_be_alone() -> None:
     together, alone = OneEuroFilter(1.0, 2.0), [OneEuroFilter(1.0, 2.0) for _ in range(3)]
     for _ in range(50):
         values = rng.normal(size=3)
-        expected = [f.update(v, 0.01) for f, v in zip(alone, values, strict=True)]
+        expected = [f.update(v, 0.01)[0] for f, v in zip(alone, values, strict=True)]
         np.testing.assert_allclose(together.update(values, 0.01), expected, atol=1e-12)
 
 
@@ -81,7 +82,7 @@ def test_a_rotation_about_one_axis_is_filtered_like_its_angle() -> None:
     rotation, angle = OneEuroRotationFilter(1.0, 2.0), OneEuroFilter(1.0, 2.0)
     for tick in range(100):
         turn = 0.5 * math.sin(0.05 * tick)
-        expected = angle.update(turn, 0.01)
+        expected = angle.update(turn, 0.01)[0]
         quaternion = rotation.update(quat_exp([0.0, 0.0, turn]), 0.01)
         assert float(quat_distance(quaternion, quat_exp([0.0, 0.0, expected]))) < 1e-9
 
@@ -102,3 +103,8 @@ def test_filtered_rotations_stay_of_unit_length() -> None:
     for _ in range(500):
         value = filter_.update(quat_exp(rng.normal(0.0, 1.0, 3)) * 1.0005, 0.01)
     assert np.linalg.norm(value) == pytest.approx(1.0, abs=1e-14)
+
+
+def test_a_quaternion_without_length_is_refused() -> None:
+    with pytest.raises(InvalidPoseError):
+        OneEuroRotationFilter(1.0).update(np.zeros(4), 0.01)

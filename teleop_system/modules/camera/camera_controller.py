@@ -12,7 +12,7 @@ from teleop_system.interfaces import Pose6D
 from teleop_system.interfaces.causes import Cause, Rule, Severity
 from teleop_system.modules.camera.config import CameraConfig
 from teleop_system.modules.camera.gaze import gaze_angles
-from teleop_system.modules.camera.neck_axis import NeckAxis
+from teleop_system.modules.camera.neck import Angles, Neck
 from teleop_system.modules.gate import (
     USABLE,
     PoseGate,
@@ -59,19 +59,16 @@ class CameraController:
         self._filter = OneEuroRotationFilter(
             config.min_cutoff, config.beta, config.derivative_cutoff
         )
-        self._pan = NeckAxis(config, config.pan_lower, config.pan_upper)
-        self._tilt = NeckAxis(config, config.tilt_lower, config.tilt_upper)
-        self._axes = (self._pan, self._tilt)
+        self._neck = Neck(config)
         self._ramp = EngageRamp(config.ramp_time)
         self.reset()
 
     def reset(self, pan: float = 0.0, tilt: float = 0.0) -> None:
         """Forget all inputs, and hold at these angles in [rad]."""
-        self._pan.reset(pan)
-        self._tilt.reset(tilt)
+        self._neck.reset(pan, tilt)
         self._clock.reset()
         self._forget_input()
-        self._center: tuple[float, float] | None = None
+        self._center: Angles | None = None
         self._side = 0.0
         self._is_following = False
         self._begin_ramp()
@@ -106,16 +103,12 @@ class CameraController:
             self._follow(dt)
         else:
             self._is_following = False
-            for axis in self._axes:
-                axis.hold(dt)
+            self._neck.hold(dt)
         sample = self._gate.sample
         stamp = sample.timestamp if self._is_following and sample else self._clock.now
-        return PanTiltOutput(
-            self._pan.position,
-            self._tilt.position,
-            self._log.causes,
-            stamp if math.isfinite(stamp) else 0.0,
-        )
+        if not math.isfinite(stamp):
+            stamp = 0.0
+        return PanTiltOutput(*self._neck.angles, self._log.causes, stamp)
 
     def _as_pose(self, head: Pose6D | ArrayLike | None, now: float) -> Pose6D | None:
         if head is None or isinstance(head, Pose6D):
@@ -144,7 +137,7 @@ class CameraController:
 
     def _begin_ramp(self) -> None:
         self._ramp.restart()
-        self._start = tuple(axis.begin() for axis in self._axes)
+        self._start = self._neck.begin()
 
     def _follow(self, dt: float) -> None:
         """Move towards the direction of the operator's gaze."""
@@ -159,16 +152,15 @@ class CameraController:
             self._begin_ramp()
         else:
             self._ramp.advance(dt)
-        blend = self._ramp.blend
-        targets = self._targets(*angles)
-        for axis, start, target in zip(self._axes, self._start, targets, strict=True):
-            axis.follow(start + blend * (target - start), dt)
+        pan, tilt = self._targets(angles, self._center)
+        (start_pan, start_tilt), blend = self._start, self._ramp.blend
+        pan = start_pan + blend * (pan - start_pan)
+        self._neck.follow(pan, start_tilt + blend * (tilt - start_tilt), dt)
 
-    def _targets(self, yaw: float, nod: float) -> tuple[float, float]:
+    def _targets(self, gaze: Angles, center: Angles) -> Angles:
         """Return pan and tilt of the operator's gaze, within their ranges."""
-        assert self._center is not None
         config = self._config
-        relative_yaw = math.remainder(yaw - self._center[0], 2.0 * math.pi)
+        relative_yaw = math.remainder(gaze[0] - center[0], 2.0 * math.pi)
         pan = config.pan_scale * relative_yaw
         if config.pan_lower <= pan <= config.pan_upper:
             self._side = math.copysign(1.0, pan)
@@ -179,7 +171,7 @@ class CameraController:
             limit = config.pan_upper if self._side > 0.0 else config.pan_lower
             self._log.add(Rule.POSITION, "pan", pan, limit)
             pan = limit
-        tilt = config.tilt_scale * (nod - (self._center[1] if config.center_tilt else 0.0))
+        tilt = config.tilt_scale * (gaze[1] - (center[1] if config.center_tilt else 0.0))
         clamped = min(config.tilt_upper, max(config.tilt_lower, tilt))
         if clamped != tilt:
             self._log.add(Rule.POSITION, "tilt", tilt, clamped)

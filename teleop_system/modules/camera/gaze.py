@@ -3,11 +3,8 @@
 
 import math
 
-from numpy.typing import ArrayLike
-
 from teleop_system.utils.poses import heading_of
-from teleop_system.utils.quaternion_kernels import rotate
-from teleop_system.utils.transforms import quat_normalize
+from teleop_system.utils.quaternion_kernels import Quaternion, rotate
 
 STEEP = 0.17
 """Horizontal length of the gaze below which yaw comes from the twist of the head alone."""
@@ -15,7 +12,7 @@ LEVEL = 0.5
 """Horizontal length of the gaze above which yaw comes from the gaze alone."""
 
 
-def gaze_angles(orientation: ArrayLike) -> tuple[float, float]:
+def gaze_angles(orientation: Quaternion) -> tuple[float, float]:
     """Return yaw in (-pi, pi], left positive, and nod in (-pi, pi], down positive, in [rad].
 
     Roll has no effect while the gaze is less than 60 degrees from horizontal. Beyond that, the
@@ -23,12 +20,11 @@ def gaze_angles(orientation: ArrayLike) -> tuple[float, float]:
     roll both agree, and only the twist is defined straight down. A head bent further than a right
     angle keeps nodding and does not turn around.
 
-    Raises:
-        InvalidPoseError: The quaternion is not a rotation.
+    Args:
+        orientation: Unit quaternion of the head in ROS axes.
     """
-    x, y, z, w = quat_normalize(orientation).tolist()
-    ahead, left, up = rotate((x, y, z, w), (1.0, 0.0, 0.0))
-    twist = heading_of((x, y, z, w))
+    ahead, left, up = rotate(orientation, (1.0, 0.0, 0.0))
+    twist = heading_of(orientation)
     twist_ahead, twist_left = math.cos(twist), math.sin(twist)
     level = math.hypot(ahead, left)
     share = min(1.0, max(0.0, (level - STEEP) / (LEVEL - STEEP)))

@@ -11,7 +11,7 @@ from typing_extensions import Self
 from teleop_system.interfaces import ICameraStream, Pose6D
 from teleop_system.modules.camera.camera_controller import CameraController, PanTiltOutput
 from teleop_system.modules.camera.config import CameraConfig
-from teleop_system.modules.camera.neck_axis import NeckAxis
+from teleop_system.modules.camera.neck import Neck
 from teleop_system.modules.camera.streaming.head_control import HeadRequest
 from teleop_system.safety.staleness import HEAD_ANGLES, HEAD_REQUEST
 
@@ -25,10 +25,7 @@ class HeadFollower:
 
     def __init__(self, config: CameraConfig, pan: float = 0.0, tilt: float = 0.0) -> None:
         self._controller = CameraController(config)
-        self._axes = (
-            NeckAxis(config, config.pan_lower, config.pan_upper),
-            NeckAxis(config, config.tilt_lower, config.tilt_upper),
-        )
+        self._neck = Neck(config)
         self._pan, self._tilt = pan, tilt
         self._source: tuple[int, bool] | None = None
 
@@ -54,9 +51,8 @@ class HeadFollower:
         if source != self._source:
             self._source = source
             self._controller.reset(self._pan, self._tilt)
-            for axis, angle in zip(self._axes, (self._pan, self._tilt), strict=True):
-                axis.reset(angle)
-                axis.begin()
+            self._neck.reset(self._pan, self._tilt)
+            self._neck.begin()
         if request.orientation is None:
             assert request.angles is not None
             output = self._follow_angles(request.angles, request.timestamp, now, dt)
@@ -69,12 +65,11 @@ class HeadFollower:
     def _follow_angles(
         self, angles: tuple[float, float], stamp: float, now: float, dt: float
     ) -> PanTiltOutput:
-        for axis, angle in zip(self._axes, angles, strict=True):
-            if not HEAD_ANGLES.is_stale(now - stamp):
-                axis.follow(angle, dt)
-            else:
-                axis.hold(dt)
-        return PanTiltOutput(self._axes[0].position, self._axes[1].position, (), stamp)
+        if HEAD_ANGLES.is_stale(now - stamp):
+            self._neck.hold(dt)
+        else:
+            self._neck.follow(*angles, dt)
+        return PanTiltOutput(*self._neck.angles, (), stamp)
 
 
 class HeadThread:

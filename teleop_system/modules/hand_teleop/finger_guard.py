@@ -22,13 +22,13 @@ from teleop_system.modules.hand_teleop.finger_clearance import (
     nearest_links,
 )
 from teleop_system.safety.joint_limiter import JointLimiter
-from teleop_system.safety.motion.state import MotionState
+from teleop_system.safety.joint_limiter_kernels import Joints
 
 _PAIRS = np.array(FINGER_PAIRS)
 _SWEEPS = 3
 _CUSHION = 0.0002
 """Extra gap that sliding fingers keep above their limit in [m]."""
-_BRAKING_FRACTIONS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_BRAKING_FRACTIONS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 """When gaps are measured while braking, as fractions of the time until rest."""
 _REACH = np.array([0.165, 0.115, 0.085, 0.045])
 """Largest distance from each joint to the end of its finger in [m]."""
@@ -107,9 +107,9 @@ class FingerGuard:
 
     def _evade(
         self, goal: Array, dt: float, speed: float, allowed: Array, shortfall: Array
-    ) -> tuple[MotionState, Array]:
+    ) -> tuple[Joints, Array]:
         """Return the next motion and its gaps; restrict as few fingers as possible."""
-        rest = self._limiter.rest
+        rest = self._limiter.rest.copy()
         slide = _Sliding(rest, self._limits, self._acceleration * dt * dt)
         sliding, braking = np.zeros((2, len(FINGERS)), dtype=bool)
         while True:
@@ -132,22 +132,24 @@ class FingerGuard:
         """Brake for one step of `dt` [s]."""
         self._limiter.brake(dt)
 
-    def _try(self, goal: Array, dt: float, speed: float) -> tuple[MotionState, Array]:
+    def _try(self, goal: Array, dt: float, speed: float) -> tuple[Joints, Array]:
         """Return the motion after one step, and the smallest gaps from there until rest."""
         limiter = self._limiter
         present = limiter.state
         limiter.update(goal, dt, max_speed=speed)
-        trial, limiter.state = limiter.state, present
+        trial = limiter.state
+        position: Array = trial["position"]
         # A point of a finger moves at most by joint angles times lengths beyond the joints.
-        braking = np.abs(trial.rest - trial.position) + trial.excursion
-        travel = (np.abs(trial.position - self._measured_at) + braking).reshape(5, 4) @ _REACH
+        braking = np.abs(trial["rest"] - position) + trial["excursion"]
+        travel = (np.abs(position - self._measured_at) + braking).reshape(5, 4) @ _REACH
         bound: Array = self._measured - travel[_PAIRS].sum(axis=1)
         if (bound > self._limits).all():
+            limiter.state = present
             return trial, bound
         # Each joint brakes as fast as it can, so joints stop at different times.
-        poses = [limiter.braking_pose(trial, fraction) for fraction in _BRAKING_FRACTIONS]
-        gaps = finger_gaps(np.array(poses))
-        self._measured, self._measured_at = gaps[0], trial.position
+        gaps = finger_gaps(limiter.braking_poses(_BRAKING_FRACTIONS))
+        limiter.state = present
+        self._measured, self._measured_at = gaps[0], position
         return trial, gaps.min(axis=0)
 
 

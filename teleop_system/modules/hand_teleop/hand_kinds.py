@@ -138,7 +138,7 @@ class Dg5fHand(HandKind):
     @override
     def follow(self, goal: Array, dt: float, speed: float, log: CauseLog) -> None:
         target = self._to_right_hand(goal)
-        before = self._guard.position
+        before = self._guard.position.copy()
         shortfall = self._guard.update(target, dt, speed)
         for pair in np.flatnonzero(shortfall).tolist():
             limit = float(self._guard.limits[pair])
@@ -195,7 +195,7 @@ class GraspHand(HandKind):
 
     @override
     def follow(self, goal: Array, dt: float, speed: float, log: CauseLog) -> None:
-        before = self._limiter.position
+        before = self._limiter.position.copy()
         self._limiter.update(goal, dt, max_speed=speed)
         _report_speed(self, self._limiter.velocity, (goal - before) / dt, log)
 
