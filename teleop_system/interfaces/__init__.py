@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contract: values and abstract base classes that connect all parts of the system."""
+"""The contract: values and abstract base classes that connect all parts of the system.
+
+A device, robot, solver, simulator or camera is a class that implements one of these bases. Values
+are frozen and validated at construction; quaternions are xyzw, all units are SI. This room imports
+NumPy and the standard library only. `causes` defines why a motion was limited or stopped.
+"""
 
 from teleop_system.interfaces.buffered_camera import BufferedCamera
 from teleop_system.interfaces.camera_stream import ICameraStream, RGBDFrame
