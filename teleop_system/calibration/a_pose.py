@@ -2,8 +2,8 @@
 """A-pose calibration: maps the operator's trackers to the robot's end effectors.
 
 The operator stands like the robot in its A-pose. The calibration fits one rotation about the
-vertical, one scale and one translation from trackers to end effectors; the residual says how well
-the operator stood.
+vertical, one scale and one translation from trackers to end effectors; the residual shows how
+well the operator stood.
 """
 
 import math
@@ -34,7 +34,7 @@ class ArmCalibration:
         scale: Robot displacement per operator displacement.
         residual: Root mean square error of the fit in [m].
         offsets: Error of each tracker in [m], in the robot's base frame.
-        unrest: Root mean square motion of the trackers during the measurement in [m].
+        motion: Root mean square motion of the trackers during the measurement in [m].
     """
 
     anchors: Mapping[TrackerRole, tuple[Pose6D, Pose6D]]
@@ -42,7 +42,7 @@ class ArmCalibration:
     scale: float
     residual: float
     offsets: Mapping[TrackerRole, tuple[float, float, float]] = field(default_factory=dict)
-    unrest: float = 0.0
+    motion: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("anchors", "offsets"):
@@ -82,7 +82,7 @@ def calibrate_a_pose(
         scale=scale,
         residual=float(np.sqrt(np.square(errors).sum(axis=1).mean())),
         offsets={role: tuple(row) for role, row in zip(tools, errors.tolist(), strict=True)},
-        unrest=math.sqrt(float(np.mean(moved))),
+        motion=math.sqrt(float(np.mean(moved))),
     )
 
 

@@ -15,10 +15,10 @@ from typing_extensions import override
 from teleop_system.interfaces.causes import Cause, Rule
 from teleop_system.robots import RobotDescription, load_robot
 from teleop_system.ros2.joint_topics import JointWriter
-from teleop_system.ros2.module_stats import ModuleStats
 from teleop_system.ros2.parameters import SettingParameters
 from teleop_system.ros2.robot_link import RobotLink, TargetUse
 from teleop_system.ros2.sample_topic import SampleTopic
+from teleop_system.ros2.statistics import ControllerStatistics
 from teleop_system.ros2.status import StatusReport, cause_values, level_of
 from teleop_system.ros2.teleop_node import TeleopNode
 from teleop_system.safety import RobotParts
@@ -102,7 +102,7 @@ class ModuleNode(TeleopNode, abc.ABC):
         self._writers = self.open_writers()
         self._link = RobotLink(self, self.parts.joints, self.targets)
         self.resources.callback(self._link.close)
-        self._stats = ModuleStats()
+        self._stats = ControllerStatistics()
         period, steady = self._trigger.period, not self.is_simulated
         self._timer = self.every(period, self._on_timer, steady=steady)
         self._timer.cancel()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The newest sample of a topic, decoded directly from the bytes of the message.
+"""The newest sample of a topic, decoded from the bytes of the message, and poses as trackers.
 
-No message makes the callback raise. A malformed one leaves the last good sample in place, and is
+No message makes the callback raise. After a malformed one the last good sample stays, and it is
 reported as a cause and, at intervals, as a warning.
 """
 
@@ -9,7 +9,10 @@ import math
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from typing_extensions import override
+
 from teleop_system.exceptions import TeleopError
+from teleop_system.interfaces import IMasterTracker, Pose6D, TrackerRole
 from teleop_system.interfaces.causes import Cause, Severity
 from teleop_system.modules.gate import malformed_rule
 from teleop_system.utils.ros2_helpers import QoSPreset, get_qos_profile
@@ -109,3 +112,52 @@ class SampleTopic(Generic[T]):
             self._warned = now
             count = f" ({self.rejected} so far)" if self.rejected > 1 else ""
             self._node.get_logger().warning(f"{self.topic}: {error}; ignored{count}")
+
+
+class PoseTopic(SampleTopic[Pose6D], IMasterTracker):
+    """The newest pose on a topic.
+
+    Args:
+        node: The `TeleopNode` that subscribes.
+        role: What is tracked.
+        message_type: Type of the topic.
+        topic: Its name without prefix.
+        decode: Makes a pose from the bytes of a message; raises a TeleopError if it cannot.
+        on_sample: Called with the name of the role whenever a pose has arrived.
+    """
+
+    def __init__(
+        self,
+        node: Any,
+        role: TrackerRole,
+        message_type: Any,
+        topic: str,
+        decode: Callable[[bytes], Pose6D],
+        *,
+        on_sample: Callable[[str], None] | None = None,
+    ) -> None:
+        super().__init__(
+            node, message_type, topic, decode, subject=role.value, on_sample=on_sample
+        )
+        self._role = role
+
+    @override
+    def initialize(self) -> bool:
+        self.open()
+        return True
+
+    @override
+    def get_pose(self) -> Pose6D:
+        return self.latest if self.latest is not None else Pose6D.lost(self._node.now())
+
+    @override
+    def is_connected(self) -> bool:
+        return self.is_open
+
+    @override
+    def get_role(self) -> TrackerRole:
+        return self._role
+
+    @override
+    def shutdown(self) -> None:
+        self.close()

@@ -42,7 +42,7 @@ def test_heading_and_scale_are_found(heading: float) -> None:
     assert found.heading == pytest.approx(heading)
     assert found.scale == pytest.approx(0.8)
     assert found.residual < 1e-9
-    assert found.unrest < 1e-9
+    assert found.motion < 1e-9
 
 
 def test_a_crooked_pose_leaves_a_residual_where_it_is_crooked() -> None:
@@ -59,7 +59,7 @@ def test_a_crooked_pose_leaves_a_residual_where_it_is_crooked() -> None:
 def test_noise_averages_out_and_is_reported() -> None:
     found = calibrate_a_pose(operator(0.5, 1.0, noise=0.002, count=200), TOOLS)
     assert found.residual < 1e-3
-    assert found.unrest == pytest.approx(0.002 * np.sqrt(3.0), rel=0.1)
+    assert found.motion == pytest.approx(0.002 * np.sqrt(3.0), rel=0.1)
     tracker, tool = found.anchors[LEFT]
     assert tool is TOOLS[LEFT]
     turned = quat_multiply(quat_exp([0.0, 0.0, 0.5]), quat_exp([0.3, 0.0, 0.0]))

@@ -26,8 +26,8 @@ from teleop_system.utils.ros2_helpers import TopicNames
 
 CALIBRATION_TIME = 1.0
 """Time in [s] for which the operator has to stand still before the request."""
-LARGEST_UNREST = 0.02
-"""Root mean square in [m] by which trackers may move meanwhile."""
+LARGEST_MOTION = 0.02
+"""Largest root mean square motion of the trackers in that time in [m]."""
 
 
 class ArmTeleopNode(ModuleNode):
@@ -65,8 +65,8 @@ class ArmTeleopNode(ModuleNode):
     @override
     def extra_signals(self) -> Sequence[str]:
         # Without a waist tracker, the head gives the operator's heading.
-        asks_head = self.settings.arm.heading in ("auto", "head")
-        return (TrackerRole.HEAD.value,) if asks_head else ()
+        uses_head = self.settings.arm.heading in ("auto", "head")
+        return (TrackerRole.HEAD.value,) if uses_head else ()
 
     @override
     def open_writers(self) -> Mapping[str, JointWriter]:
@@ -96,7 +96,7 @@ class ArmTeleopNode(ModuleNode):
         return response
 
     def _calibrate(self) -> tuple[bool, str]:
-        """Calibrate with the newest samples; return whether the result is usable, and how good."""
+        """Calibrate with the newest samples; return success, and the figures or the reason."""
         refusal = self._refusal()
         if refusal or not self.is_active:
             return False, refusal or "the node is not active"
@@ -112,9 +112,9 @@ class ArmTeleopNode(ModuleNode):
             return False, str(error)
         figures = (
             f"residual {1e3 * found.residual:.0f} mm, scale {found.scale:.2f}, "
-            f"unrest {1e3 * found.unrest:.0f} mm"
+            f"motion {1e3 * found.motion:.0f} mm"
         )
-        if found.unrest > LARGEST_UNREST:
+        if found.motion > LARGEST_MOTION:
             self.module.calibration = before
             return False, f"{figures}: stand still for {CALIBRATION_TIME:.0f} s, then call again"
         self._calibration = found

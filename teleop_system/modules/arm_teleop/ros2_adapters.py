@@ -10,7 +10,7 @@ from geometry_msgs.msg import PoseStamped
 from teleop_system.interfaces import ArmSide, IMasterTracker, Pose6D, TrackerRole
 from teleop_system.robots import Chain
 from teleop_system.ros2.cdr import StampedCodec
-from teleop_system.ros2.pose_topic import PoseTopic
+from teleop_system.ros2.sample_topic import PoseTopic
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
 
 ROOM = "map"

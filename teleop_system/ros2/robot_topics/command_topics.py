@@ -20,7 +20,7 @@ from teleop_system.robots import RobotDescription
 from teleop_system.ros2.cdr import JointStateCodec, NamedPositions, TwistCodec
 from teleop_system.ros2.robot_topics.part_topics import command_topics
 from teleop_system.ros2.robot_topics.source_stamps import SourceStamps
-from teleop_system.ros2.robot_topics.traffic import Traffic
+from teleop_system.ros2.statistics import TrafficStatistics
 from teleop_system.safety import Part, PartCommand
 from teleop_system.safety.parts import BASE
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames
@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 
 
 class CommandTopics:
-    """Subscriptions that turn messages into commands for a `CommandIntake`.
+    """Subscriptions to command topics; messages become commands in a `CommandIntake`.
 
     Args:
         node: The `TeleopNode` that owns the robot; messages count only while it is active.
@@ -47,7 +47,7 @@ class CommandTopics:
         robot: RobotDescription,
         robot_side: RobotSide,
         intake: CommandIntake,
-        traffic: Traffic,
+        traffic: TrafficStatistics,
         *,
         mode: Callable[[], str] = lambda: "position",
         wall: Callable[[], int] = time.time_ns,
@@ -59,9 +59,9 @@ class CommandTopics:
         self._twist, self._twist_stamps = TwistCodec(), SourceStamps(wall)
         self.topics = command_topics(robot, robot_side.safety.parts)
         for part, topic in self.topics.items():
-            callback = functools.partial(self._on_joints, robot_side.safety.parts[part])
-            codec = JointStateCodec()
-            node.subscribe(JointState, topic, _two(callback, codec), QoSPreset.COMMAND, raw=True)
+            commanded = robot_side.safety.parts[part]
+            callback = functools.partial(self._on_joints, commanded, JointStateCodec())
+            node.subscribe(JointState, topic, callback, QoSPreset.COMMAND, raw=True)
         if robot.base is not None:
             self.topics[BASE] = TopicNames.BASE_CMD_VEL
             node.subscribe(
@@ -87,7 +87,7 @@ class CommandTopics:
         if mode == "velocity" and not message.positions:
             command = self._integrated(part, message, command)
         if self._intake.offer(part.name, sender, command, now) and mode == "effort":
-            self._take_efforts(part, message, now)
+            self._add_efforts(part, message, now)
 
     def _integrated(
         self, part: Part, message: NamedPositions, command: PartCommand
@@ -104,8 +104,8 @@ class CommandTopics:
                 return PartCommand(position, message.stamp)
         return command
 
-    def _take_efforts(self, part: Part, message: NamedPositions, now: float) -> None:
-        """Pass on the efforts of a message whose command was accepted."""
+    def _add_efforts(self, part: Part, message: NamedPositions, now: float) -> None:
+        """Send the efforts of a message to the drive; its command was accepted."""
         size = len(part.joints)
         efforts = _ordered(part.joints, message.names, message.efforts)
         if efforts is None:
@@ -131,9 +131,9 @@ class CommandTopics:
         self._intake.offer_base(sender, velocity, now)
 
     def node_of(self, sender: Any) -> str:
-        """Return the name of the node that owns a publisher, as far as it is known.
+        """Return the name of the node that owns a publisher, if it can be found.
 
-        A sender without a publisher, such as an action, is a name already.
+        A sender without a publisher, such as an action, is identified by its name.
         """
         if isinstance(sender, str):
             return sender
@@ -142,17 +142,6 @@ class CommandTopics:
                 if bytes(endpoint.endpoint_gid) == bytes(sender):
                     return f"{endpoint.node_namespace.rstrip('/')}/{endpoint.node_name}"
         return "a node that has ended"
-
-
-def _two(
-    callback: Callable[[JointStateCodec, bytes, dict[str, Any]], None], codec: JointStateCodec
-) -> Callable[[bytes, dict[str, Any]], None]:
-    """Return a callback of two arguments: rclpy counts them, and passes the sender to these."""
-
-    def receive(data: bytes, info: dict[str, Any]) -> None:
-        callback(codec, data, info)
-
-    return receive
 
 
 def _ordered(

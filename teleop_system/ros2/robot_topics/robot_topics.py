@@ -20,8 +20,8 @@ from teleop_system.robots import RobotDescription
 from teleop_system.ros2.robot_topics.command_topics import CommandTopics
 from teleop_system.ros2.robot_topics.services import RobotServices
 from teleop_system.ros2.robot_topics.tool_topics import ToolTopics
-from teleop_system.ros2.robot_topics.traffic import Traffic
 from teleop_system.ros2.robot_topics.trajectory_action import open_actions
+from teleop_system.ros2.statistics import TrafficStatistics
 from teleop_system.ros2.status import (
     ROBOT,
     StatusListener,
@@ -65,13 +65,13 @@ class RobotTopics:
         self.requests = RequestBox(auto_engage=auto_engage)
         self._clutch = ClutchMonitor()
         self._modules = OperatorModules()
-        self._traffic = Traffic()
+        self._traffic = TrafficStatistics()
         self._topics = CommandTopics(
             node, robot, robot_side, self.intake, self._traffic, mode=mode
         )
         self._tools = ToolTopics(node, robot, robot_side, self.intake)
         self._services = RobotServices(node, robot_side, self.requests, self._can_engage)
-        self._actions = open_actions(node, robot_side, self._tools, self._why_it_holds)
+        self._actions = open_actions(node, robot_side, self._tools, self._hold_reason)
         node.subscribe(Bool, TopicNames.CLUTCH, self._on_clutch, QoSPreset.COMMAND)
         listener = StatusListener(node, (NODES,), self._on_report)
         node.resources.callback(node.destroy_subscription, listener.subscription)
@@ -156,8 +156,8 @@ class RobotTopics:
         rule = Rule.STALE if age <= self._node.settings.safety.dead_after else Rule.DEAD_CLIENT
         yield Cause(rule, "commands", age, limit, now - age, Severity.HOLD)
 
-    def _why_it_holds(self) -> str:
-        """Return in words why the robot does not follow, or what limits it; may be empty."""
+    def _hold_reason(self) -> str:
+        """Return why the robot does not follow, or what limits it; may be empty."""
         status = self._robot_side.status
         if status.state is not _S.ENGAGED:
             return f"{status.state.value}: {status.note or status.reason}"
@@ -165,7 +165,7 @@ class RobotTopics:
         return "; ".join(str(cause) for cause in causes[:2])
 
     def _inputs_are_fresh(self, now: float) -> bool:
-        """Tell whether an operator or a tool moves the robot, or could."""
+        """Return whether an operator or a tool commands the robot, or is ready to."""
         limit = self._robot_side.config.input_age
         streams = self._tools.is_busy or self.intake.is_fresh(now, limit)
         if self._robot_side.status.state is _S.ENGAGED:
@@ -183,7 +183,7 @@ class RobotTopics:
         return f"{refusal} ({missing})" if refusal and missing else refusal
 
     def _may_engage_without_inputs(self, now: float) -> bool:
-        """Tell whether a person may engage for a tool that has not sent anything yet."""
+        """Return whether a person may engage for a tool that has sent no command yet."""
         return not self._modules.present(now)
 
     def _report_changes(self) -> None:

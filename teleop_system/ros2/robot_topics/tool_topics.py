@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Topics for the tools of ROS 2: joint trajectories, and positions of all joints at once."""
+"""Topics for other ROS 2 tools: joint trajectories, and positions of all joints at once."""
 
 import functools
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ class ToolTopics:
         self.topics = trajectory_topics(robot, robot_side.safety.parts)
         for part, topic in self.topics.items():
             callback = functools.partial(self._on_trajectory, robot_side.safety.parts[part])
-            node.subscribe(JointTrajectory, topic, _two(callback), QoSPreset.COMMAND)
+            node.subscribe(JointTrajectory, topic, callback, QoSPreset.COMMAND)
         node.subscribe(
             Float64MultiArray, TopicNames.JOINT_POSITIONS, self._on_positions, QoSPreset.COMMAND
         )
@@ -105,10 +105,10 @@ class ToolTopics:
                 if positions is None:
                     self._intake.refuse(Rule.NOT_ENGAGED, f"{part} trajectory", 0.0, 1.0, now)
 
-    def _on_trajectory(self, part: Part, message: JointTrajectory, sender: bytes) -> None:
+    def _on_trajectory(self, part: Part, message: JointTrajectory, info: dict[str, Any]) -> None:
         if not self._node.is_active:
             return
-        now = self._node.now()
+        now, sender = self._node.now(), info["publisher_gid"]["data"]
         if not message.points:  # By convention, this requests a stop.
             if self._intake.admit(part.name, sender, now) and part.name in self._players:
                 del self._players[part.name]
@@ -123,15 +123,15 @@ class ToolTopics:
             return
         start_time = seconds(message.header.stamp) or None
         if (found := start_fault(part.name, start_time, now)) is not None:
-            fault, words = found
-            self._warn(part, words)
+            fault, reason = found
+            self._warn(part, reason)
             self._intake.refuse(*fault, now)
             return
         self.play(part.name, trajectory, sender, start_time)
 
-    def _warn(self, part: Part, words: str) -> None:
+    def _warn(self, part: Part, reason: str) -> None:
         self._node.get_logger().warning(
-            f"trajectory of {part.name} refused: {words}", throttle_duration_sec=1.0
+            f"trajectory of {part.name} refused: {reason}", throttle_duration_sec=1.0
         )
 
     def _on_positions(self, message: Float64MultiArray, info: dict[str, Any]) -> None:
@@ -143,7 +143,7 @@ class ToolTopics:
             subject = "joint_positions"
             self._intake.refuse(Rule.WRONG_SHAPE, subject, values.size, parts.size, now)
             return
-        # No part follows a vector with one number that is not finite: its sender is faulty.
+        # The whole vector is rejected: a sender of one number that is not finite is faulty.
         if not np.isfinite(values).all():
             self._intake.refuse(Rule.NON_FINITE, "joint_positions", math.nan, 0.0, now)
             return
@@ -171,14 +171,3 @@ def read_trajectory(part: Part, message: JointTrajectory) -> Trajectory:
 def seconds(time: Any) -> float:
     """Return a time or duration of ROS 2 in [s]."""
     return float(time.sec + 1e-9 * time.nanosec)
-
-
-def _two(
-    callback: Callable[[JointTrajectory, bytes], None],
-) -> Callable[[JointTrajectory, dict[str, Any]], None]:
-    """Return a callback of two arguments: rclpy counts them, and passes the sender to these."""
-
-    def receive(message: JointTrajectory, info: dict[str, Any]) -> None:
-        callback(message, info["publisher_gid"]["data"])
-
-    return receive

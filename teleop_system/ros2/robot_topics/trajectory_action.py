@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `FollowJointTrajectory` action of every arm and torso, where `control_msgs` is installed.
 
-The robot's own cycle judges the goals; no thread waits for one.
+The robot side judges the goals in its cycle; no thread waits for a goal.
 """
 
 from collections.abc import Callable
@@ -70,7 +70,7 @@ class TrajectoryAction:
         node: The `TeleopNode` that owns the robot.
         robot_side: Its robot side.
         tools: Plays trajectories.
-        why: Returns why the robot does not follow, or what limits it.
+        hold_reason: Returns why the robot does not follow, or what limits it.
     """
 
     def __init__(
@@ -82,10 +82,11 @@ class TrajectoryAction:
         node: Any,
         robot_side: RobotSide,
         tools: ToolTopics,
-        why: Callable[[], str],
+        hold_reason: Callable[[], str],
     ) -> None:
         self._type, self._name, self._part = action_type, name, part
-        self._node, self._robot_side, self._tools, self._why = node, robot_side, tools, why
+        self._node, self._robot_side, self._tools = node, robot_side, tools
+        self._hold_reason = hold_reason
         self._run: _Run | None = None
 
     async def execute(self, handle: Any) -> Any:
@@ -118,7 +119,7 @@ class TrajectoryAction:
         measured = robot_side.drive.positions[self._part.columns]
         commanded = robot_side.output.of(self._part.name)
         following = robot_side.is_following
-        verdict = run.goal.judge(measured, commanded, following=following, why=self._why)
+        verdict = run.goal.judge(measured, commanded, following=following, why=self._hold_reason)
         if verdict is not None:
             self._end(verdict)
         elif run.goal.desired is not None and now - run.reported_at >= FEEDBACK_INTERVAL:
@@ -132,8 +133,8 @@ class TrajectoryAction:
             return Verdict(Outcome.REFUSED, "the robot is not active")
         names = list(request.trajectory.joint_names)
         if sorted(names) != sorted(part.joints):
-            words = f"{part.name} needs the joints {list(part.joints)}, got {names}"
-            return Verdict(Outcome.WRONG_JOINTS, words)
+            reason = f"{part.name} needs the joints {list(part.joints)}, got {names}"
+            return Verdict(Outcome.WRONG_JOINTS, reason)
         try:
             trajectory = read_trajectory(part, request.trajectory)
             path = _tolerances(part, np.inf, request.path_tolerance)
@@ -145,16 +146,16 @@ class TrajectoryAction:
             return Verdict(Outcome.REFUSED, str(error))
         start_time = seconds(request.trajectory.header.stamp) or None
         if (found := start_fault(part.name, start_time, self._node.now())) is not None:
-            fault, words = found
+            fault, reason = found
             is_old = fault.rule is Rule.STALE
-            return Verdict(Outcome.TOO_OLD if is_old else Outcome.REFUSED, words)
+            return Verdict(Outcome.TOO_OLD if is_old else Outcome.REFUSED, reason)
         self.stop("a newer goal replaced it")
         settling = seconds(request.goal_time_tolerance)
         settling = settling if settling > 0.0 else SETTLING_TIME
         player = self._tools.play(part.name, trajectory, self._name, start_time, settling=settling)
         if player is None:
-            words = f"{part.name} is commanded by {self._tools.owner(part.name)}"
-            return Verdict(Outcome.REFUSED, words)
+            reason = f"{part.name} is commanded by {self._tools.owner(part.name)}"
+            return Verdict(Outcome.REFUSED, reason)
         self._run = _Run(handle, TrajectoryGoal(trajectory, player, path, end))
         return None
 
@@ -191,7 +192,7 @@ class TrajectoryAction:
 
 
 def open_actions(
-    node: Any, robot_side: RobotSide, tools: ToolTopics, why: Callable[[], str]
+    node: Any, robot_side: RobotSide, tools: ToolTopics, hold_reason: Callable[[], str]
 ) -> list[TrajectoryAction]:
     """Serve an action for every part with a trajectory topic; none without control_msgs."""
     actions: list[TrajectoryAction] = []
@@ -206,7 +207,7 @@ def open_actions(
             node=node,
             robot_side=robot_side,
             tools=tools,
-            why=why,
+            hold_reason=hold_reason,
         )
         server = ActionServer(
             node,

@@ -13,7 +13,7 @@ from sensor_msgs.msg import JointState
 
 from teleop_system.robot_side.intake import CommandIntake
 from teleop_system.ros2.robot_topics.command_topics import CommandTopics
-from teleop_system.ros2.robot_topics.traffic import Traffic
+from teleop_system.ros2.statistics import TrafficStatistics
 from teleop_system.safety import RobotParts, SafetyConfig
 from teleop_system.utils.ros2_helpers import TopicNames
 from tests.robot_side.robot_sides import rby1
@@ -42,7 +42,7 @@ class Rig:
             rby1(),
             robot_side,
             self.intake,
-            Traffic(),
+            TrafficStatistics(),
             mode=lambda: self.mode,
             wall=lambda: WALL,
         )

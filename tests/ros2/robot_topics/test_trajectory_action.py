@@ -91,7 +91,7 @@ class Robot:
             node=self,
             robot_side=self.robot_side,
             tools=self,
-            why=lambda: "stopped",
+            hold_reason=lambda: "stopped",
         )
 
     def now(self) -> float:

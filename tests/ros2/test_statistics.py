@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rates and latencies of what comes."""
+"""Rates and latencies of received messages."""
 
-from teleop_system.ros2.robot_topics.traffic import Traffic
+from teleop_system.ros2.statistics import TrafficStatistics
 
 
 def test_rates_count_from_report_to_report() -> None:
-    traffic = Traffic()
+    traffic = TrafficStatistics()
     traffic.values(10.0)
     for _ in range(50):
         traffic.note("right_arm", 0.002)
@@ -16,7 +16,7 @@ def test_rates_count_from_report_to_report() -> None:
     assert traffic.values(11.0)["rate.right_arm"] == "0.0"
 
 
-def test_what_has_no_stamp_has_no_latency() -> None:
-    traffic = Traffic()
+def test_a_message_without_a_stamp_has_no_latency() -> None:
+    traffic = TrafficStatistics()
     traffic.note("base")
     assert "latency" not in traffic.values(1.0)

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rate, latency and computing time of a controller node."""
+"""Rates, latencies and computing times in status reports."""
 
 import math
+from collections import deque
+
+import numpy as np
 
 from teleop_system.timing.stage_timer import TimingHistory
 
 KEPT = 1000
-"""Number of recent ticks in the statistics."""
+"""Number of recent ticks or messages in the percentiles."""
 OLDEST = 0.5
 """Age in [s] from which a sample is a held one, and does not measure latency."""
 
 
-class ModuleStats:
+class ControllerStatistics:
     """Statistics of one controller; recording a tick allocates no arrays."""
 
     def __init__(self) -> None:
@@ -47,3 +50,32 @@ class ModuleStats:
             "compute_p99_ms": f"{1e3 * compute.p99:.2f}",
             "ticks": str(self.ticks),
         }
+
+
+class TrafficStatistics:
+    """Rate of messages by name, and latency of all; counted from one report to the next."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self._latencies: deque[float] = deque(maxlen=KEPT)
+        self._since: float | None = None
+
+    def note(self, name: str, latency: float | None = None) -> None:
+        """Count a message, and its `latency` [s] if it has a stamp."""
+        self._counts[name] = self._counts.get(name, 0) + 1
+        if latency is not None:
+            self._latencies.append(latency)
+
+    def values(self, steady: float) -> dict[str, str]:
+        """Return rates in [Hz] since the last call and latencies in [ms], for a report."""
+        span = 0.0 if self._since is None else steady - self._since
+        self._since = steady
+        found: dict[str, str] = {}
+        for name, count in self._counts.items():
+            if span > 0.0:
+                found[f"rate.{name}"] = f"{count / span:.1f}"
+            self._counts[name] = 0
+        if self._latencies:
+            p50, p99 = np.percentile(np.array(self._latencies), (50.0, 99.0))
+            found["latency"] = f"p50 {p50 * 1e3:.2f} ms, p99 {p99 * 1e3:.2f} ms"
+        return found
