@@ -9,7 +9,7 @@ from typing_extensions import override
 from teleop_system.interfaces.causes import Rule
 from teleop_system.interfaces.master_device import HandJointState
 from teleop_system.modules.gate.config import GateConfig
-from teleop_system.modules.gate.sample_gate import SampleGate
+from teleop_system.modules.gate.sample_gate import BAD, NEW, SampleGate, Verdict
 from teleop_system.safety.cause_log import CauseLog
 
 LARGEST_ANGLE = math.pi
@@ -31,23 +31,23 @@ class HandGate(SampleGate[HandJointState]):
         self._side = side
 
     @override
-    def _is_plausible(self, sample: HandJointState, log: CauseLog) -> bool:
+    def _judge(self, sample: HandJointState, log: CauseLog) -> Verdict:
         if sample.side != self._side:
             log.add(Rule.SWAPPED, self._name, 1.0, 0.0, self._severity)
-            return False
+            return BAD
         # Floats: NumPy takes longer for so few numbers.
         angles = sample.joint_angles.tolist()
         angle = max(max(angles), -min(angles))
         if angle > LARGEST_ANGLE:
             log.add(Rule.POSITION, self._name, angle, LARGEST_ANGLE, self._severity)
-            return False
+            return BAD
         if sample.finger_tip_positions is None:
-            return True
+            return NEW
         reach = max(math.hypot(*tip) for tip in sample.finger_tip_positions.tolist())
         if reach > LARGEST_REACH:
             log.add(Rule.INPUT_JUMP, self._name, reach, LARGEST_REACH, self._severity)
-            return False
-        return True
+            return BAD
+        return NEW
 
     @override
     def _are_equal(self, sample: HandJointState, other: HandJointState) -> bool:

@@ -31,6 +31,8 @@ class Verdict(enum.Enum):
 NEW, RECENT, BAD, JUMPED, STALE = Verdict
 USABLE = (NEW, RECENT)
 """Verdicts with which a controller may follow."""
+PASSED = (NEW, JUMPED)
+"""Verdicts on a new sample that is kept."""
 
 
 class Stamped(Protocol):
@@ -60,7 +62,7 @@ class SampleGate(abc.ABC, Generic[SampleT]):
 
     Attributes:
         sample: The newest sample that passed, or None.
-        verdict: The result of the last check.
+        verdict: The result of this tick's check; None if it was skipped.
     """
 
     def __init__(
@@ -80,7 +82,7 @@ class SampleGate(abc.ABC, Generic[SampleT]):
     def reset(self) -> None:
         """Forget every sample."""
         self.sample: SampleT | None = None
-        self.verdict = STALE
+        self.verdict: Verdict | None = None
         self._is_confirmed = False
 
     def age(self, now: float) -> float:
@@ -97,7 +99,17 @@ class SampleGate(abc.ABC, Generic[SampleT]):
         A sample whose stamp repeats, runs backwards or lies in the future is ignored. A lost or
         malformed one is bad. After a jump, the next sample confirms the new position.
         """
-        verdict = self._judge(sample, now, log)
+        if sample is None or not sample.valid:
+            self._report_loss(now, log)
+            verdict = BAD
+        elif self._is_new(sample, now, log):
+            verdict = self._judge(sample, log)
+        else:
+            verdict = RECENT
+        if verdict in PASSED:
+            # A sample after a jump is kept: the next one is compared with it, and may confirm it.
+            self._is_confirmed = verdict is NEW
+            self.sample = sample
         if verdict is not JUMPED and not self.is_fresh(now):
             verdict = STALE
             if self.sample is not None:
@@ -110,22 +122,15 @@ class SampleGate(abc.ABC, Generic[SampleT]):
         self.verdict = verdict
         return verdict
 
-    def _judge(self, sample: SampleT | None, now: float, log: CauseLog) -> Verdict:
-        """Return the verdict before age is considered, and keep a sample that passes."""
-        if sample is None or not sample.valid:
-            age, bridged = self.age(now), self._bridges_losses and self.is_fresh(now)
-            value = age if math.isfinite(age) else 0.0
-            severity = Severity.INFO if bridged else self._severity
-            log.add(Rule.LOST, self._name, value, 0.0, severity)
-            return BAD
-        if not self._is_new(sample, now, log):
-            return RECENT
-        if not self._is_plausible(sample, log):
-            return BAD
-        # A sample after a jump is kept: the next one is compared with it, and may confirm it.
-        self._is_confirmed = not self._has_jumped(self.sample, sample, log)
-        self.sample = sample
-        return NEW if self._is_confirmed else JUMPED
+    def skip(self) -> None:
+        """Use no sample in this tick."""
+        self.verdict = None
+
+    def _report_loss(self, now: float, log: CauseLog) -> None:
+        age, bridged = self.age(now), self._bridges_losses and self.is_fresh(now)
+        value = age if math.isfinite(age) else 0.0
+        severity = Severity.INFO if bridged else self._severity
+        log.add(Rule.LOST, self._name, value, 0.0, severity)
 
     def _is_new(self, sample: SampleT, now: float, log: CauseLog) -> bool:
         """Return whether the stamp is later than the last one, and not in the future."""
@@ -141,12 +146,8 @@ class SampleGate(abc.ABC, Generic[SampleT]):
         return False
 
     @abc.abstractmethod
-    def _is_plausible(self, sample: SampleT, log: CauseLog) -> bool:
-        """Return whether a sample makes sense by itself; log why not."""
-
-    def _has_jumped(self, last: SampleT | None, sample: SampleT, log: CauseLog) -> bool:
-        """Return whether no body moves from the last sample to this one; log it."""
-        return False
+    def _judge(self, sample: SampleT, log: CauseLog) -> Verdict:
+        """Return NEW, JUMPED or BAD for the values of a new sample; log what is wrong."""
 
     @abc.abstractmethod
     def _are_equal(self, sample: SampleT, other: SampleT) -> bool:

@@ -8,6 +8,10 @@ from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.modules.gate.pose_gate import PoseGate
 from teleop_system.modules.gate.sample_gate import JUMPED
 from teleop_system.safety.cause_log import CauseLog
+from teleop_system.utils.poses import PoseTuple
+
+Pair = tuple[PoseTuple | None, PoseTuple | None]
+"""The newest poses of both trackers."""
 
 LEAP = 0.1
 """Distance in [m] between two samples above which a tracker may have been exchanged."""
@@ -26,7 +30,7 @@ class SwapDetector:
 
     def __init__(self, first: PoseGate, second: PoseGate) -> None:
         self._gates = (first, second)
-        self._before: tuple[Pose6D | None, Pose6D | None] = (None, None)
+        self._before: Pair = (None, None)
         self.reset()
 
     def reset(self) -> None:
@@ -37,7 +41,7 @@ class SwapDetector:
     def check(self, log: CauseLog) -> bool:
         """Return whether the trackers are exchanged, after both gates have been checked."""
         (first, second), before = self._gates, self._before
-        self._before = now = (first.sample, second.sample)
+        self._before = now = (first.pose, second.pose)
         moved = (_distance(before[0], now[0]), _distance(before[1], now[1]))
         if JUMPED in (first.verdict, second.verdict) or max(moved) > LEAP:
             self._judge(before, moved)
@@ -45,19 +49,15 @@ class SwapDetector:
             log.add(Rule.SWAPPED, "hands", self._distance, LEAP, Severity.HOLD)
         return bool(self._leapt)
 
-    def _judge(
-        self, before: tuple[Pose6D | None, Pose6D | None], moved: tuple[float, float]
-    ) -> None:
+    def _judge(self, before: Pair, moved: tuple[float, float]) -> None:
         pairs = list(zip(self._gates, before, before[::-1], moved, strict=True))
         jumped = {
-            gate
-            for gate, last, _, _ in pairs
-            if gate.verdict is JUMPED and gate.sample is not last
+            gate for gate, last, _, _ in pairs if gate.verdict is JUMPED and gate.pose is not last
         }
         landed = {
             gate
             for gate, _, other, distance in pairs
-            if other is not None and distance > max(LEAP, 3.0 * _distance(other, gate.sample))
+            if other is not None and distance > max(LEAP, 3.0 * _distance(other, gate.pose))
         }
         # Trackers close together can be exchanged without a jump, but then both move. If only
         # one does, it may simply be quick.
@@ -80,8 +80,8 @@ def exchange_distance(before: tuple[Pose6D, Pose6D], after: tuple[Pose6D, Pose6D
     return moved if 2.0 * crossed < moved else 0.0
 
 
-def _distance(before: Pose6D | None, now: Pose6D | None) -> float:
+def _distance(before: PoseTuple | None, now: PoseTuple | None) -> float:
     """Return the distance between two samples of a tracker in [m]; zero without both."""
     if before is now or before is None or now is None:
         return 0.0
-    return math.dist(before.position.tolist(), now.position.tolist())
+    return math.dist(before[0], now[0])
