@@ -105,10 +105,8 @@ class ArmModule(TeleopModule):
         )
         result = ModuleOutput(causes=output.causes)
         if output.active:
-            following, targets = output.following, output.targets
             # A limb that holds has a target too, but it is not the operator's.
-            is_all = len(following) == len(targets)
-            result.targets = targets if is_all else {name: targets[name] for name in following}
+            result.targets = {name: output.targets[name] for name in output.following}
             for name, columns in self._columns.items():
                 stamp = output.stamps.get(name, now)
                 result.commands[name] = PartCommand(output.positions[columns], stamp)

@@ -63,6 +63,11 @@ class ChainKinematics:
         x, y, z = frame["position"].tolist()
         return (x, y, z), from_matrix(frame["rotation"])
 
+    def positions(self, positions: ArrayLike) -> dict[str, list[float]]:
+        """Return where the end effectors of all chains are in [m] at joint positions."""
+        self._tree.update(positions)
+        return dict(zip(self._chains, self._tree.frames["position"].tolist(), strict=True))
+
     def reach(self, chain: str) -> Reach | None:
         """Return the sphere that a chain's end effector cannot leave; None if it is unknown."""
         tree, own = self._tree, self._joints.intersection(self._chains[chain].joints)

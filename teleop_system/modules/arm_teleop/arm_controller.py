@@ -15,11 +15,10 @@ from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.modules.arm_teleop.arm_output import ArmOutput
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
 from teleop_system.modules.arm_teleop.joint_motion import Array, JointMotion
-from teleop_system.modules.arm_teleop.limbs.limb import Limb, unit_pose
-from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping
-from teleop_system.modules.arm_teleop.limbs.tool_targets import ToolTargets
+from teleop_system.modules.arm_teleop.limbs.limb import Limb
+from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping, unit_pose
 from teleop_system.modules.arm_teleop.operator_heading import OperatorHeading
-from teleop_system.modules.gate import SwapDetector, TickClock, TickTime
+from teleop_system.modules.gate import USABLE, SwapDetector, TickClock, TickTime
 from teleop_system.robots.description import RobotDescription
 from teleop_system.safety.cause_log import CauseLog
 from teleop_system.utils.poses import PoseTuple
@@ -58,7 +57,7 @@ class Tick(NamedTuple):
 
     trackers: Trackers | None
     joints: Array | None
-    engaged: Collection[str]
+    engaged: frozenset[str]
     now: float
     step: float
 
@@ -94,15 +93,16 @@ class ArmController:
         self._motion = JointMotion(
             description, solver, config.posture, resync=config.resync, slack=config.slack
         )
-        self._targets = ToolTargets(self._motion.tool_pose)
-        # The torso comes first: it carries the arms.
-        self._limbs = tuple(
-            Limb(chain, ROLES[chain.kind, chain.side], config, self._motion, self._targets)
-            for chain in self._motion.chains.values()
-            if (chain.kind, chain.side) in ROLES
-        )
-        self._hands = tuple(limb for limb in self._limbs if limb.role in HANDS)
-        gates = [hand.gate for hand in self._hands]
+        self._period = config.period
+        limbs: dict[str, Limb] = {}
+        for name, chain in self._motion.chains.items():  # The torso first: it carries the arms.
+            role = ROLES.get((chain.kind, chain.side))
+            if role is not None:
+                limbs[name] = Limb(chain, role, config, self._motion, limbs)
+        self._limbs = tuple(limbs.values())
+        self._names = frozenset(limbs)
+        self._hands = {limb.name: limb for limb in self._limbs if limb.role in HANDS}
+        gates = [hand.gate for hand in self._hands.values()]
         self._swap = SwapDetector(*gates) if len(gates) == 2 else None
         self._heading = OperatorHeading(config)
         self._log = CauseLog()
@@ -181,14 +181,13 @@ class ArmController:
         elif time is TickTime.STALLED:
             # Without commands for so long, the robot has come to rest where it was sent.
             self._motion.stop()
-        period = self._config.period
         tick = Tick(
             trackers if time is TickTime.REGULAR else None,
             self._motion.checked(joints, self._log),
             _names_of(engaged),
             now,
             # The solver's step does not follow the jitter of the clock.
-            dt if 0.0 < dt < 0.5 * period else period,
+            dt if 0.0 < dt < 0.5 * self._period else self._period,
         )
         self._check_samples(tick)
         for limb in self._limbs:
@@ -198,29 +197,29 @@ class ArmController:
     def _forget_samples(self) -> None:
         self._stamps = dict.fromkeys(self._stamps, 0.0)
         for limb in self._limbs:
-            limb.forget_samples()
+            limb.gate.reset()
 
     def _check_samples(self, tick: Tick) -> None:
         """Let every limb check its tracker, and both hands whether they are exchanged."""
         for limb in self._limbs:
             pose = None if tick.trackers is None else tick.trackers.get(limb.role)
             if tick.trackers is None or (pose is None and limb.name not in tick.engaged):
-                limb.skip()
+                limb.gate.skip()
             else:
-                limb.check(pose, tick.now, self._log)
+                limb.gate.check(pose, tick.now, self._log)
         if self._swap is not None:
-            if not any(hand.name in tick.engaged for hand in self._hands):
+            if tick.engaged.isdisjoint(self._hands):
                 self._swap.reset()  # The next operator wears the trackers correctly.
             if self._swap.check(self._log):
-                for hand in self._hands:
-                    hand.skip()
+                for hand in self._hands.values():
+                    hand.gate.skip()
 
     def _update_limb(self, limb: Limb, tick: Tick) -> None:
         """Let a limb follow, hold, or begin to follow."""
         log, is_engaged = self._log, limb.name in tick.engaged
         if not is_engaged:
             log.add(Rule.NOT_ENGAGED, limb.name, 0.0, 1.0, Severity.HOLD)
-        if not is_engaged or not limb.is_usable or tick.joints is None:
+        if not is_engaged or limb.gate.verdict not in USABLE or tick.joints is None:
             limb.hold(tick.step, log, engaged=is_engaged)
         elif limb.is_following:
             limb.follow(tick.now, tick.step, log)
@@ -258,7 +257,6 @@ class ArmController:
             motion.synchronize(limb.name, joints)
         else:
             motion.start(joints)
-            self._targets.clear()
         heading = self._heading.find(trackers, now, self._log)
         limb.engage(motion.tool_pose(limb.name), heading, self._calibrated(limb), self._log)
 
@@ -277,52 +275,22 @@ class ArmController:
 
     def _move(self, tick: Tick) -> ArmOutput:
         """Move the joints towards the targets, or let them rest."""
-        motion, limbs, log = self._motion, self._limbs, self._log
-        engaged = any(limb.name in tick.engaged for limb in limbs)
-        following = tuple(limb.name for limb in limbs if limb.is_following)
-        if not following:
-            if motion.is_running:
-                motion.brake(tick.step)
-                for limb in limbs:
-                    limb.stop()
-            if not (engaged or motion.largest_step):
-                motion.rest(tick.joints)
-                for limb in limbs:
-                    limb.release()  # The robot may be anywhere when it is engaged again.
-            return self._output({}, (0.0, 0.0), engaged=engaged)
-        motion.prefer_posture(following)
-        if tick.joints is not None:
-            motion.reduce_lag(tick.joints)
-        poses = {limb.name: limb.target for limb in limbs}
-        targets = _as_poses(poses, max(self._clock.now, 0.0))
-        errors = motion.move(targets, tick.step, log)
-        if errors[0] > UNREACHED:
-            self._report_unreached()
-        self._note_stamps()
-        return self._output(targets, errors, engaged=engaged)
-
-    def _report_unreached(self) -> None:
-        """Log every hand that is far from its target."""
-        for limb in self._hands:
-            if limb.is_following and limb.target is not None:
-                away = self._motion.distance(limb.name, limb.target)
-                if away > UNREACHED:
-                    self._log.add(Rule.UNREACHABLE, limb.name, away, UNREACHED)
-
-    def _note_stamps(self) -> None:
-        """Note the time of the samples that the joints of every limb act upon."""
-        stamps = {limb.name: limb.stamp for limb in self._limbs if limb.is_following}
-        oldest = min(stamps.values())
-        for limb in self._limbs:
-            # A limb that keeps its pose while others follow still moves for them.
-            if limb.name not in stamps:
-                stamps[limb.name] = max(self._stamps[limb.name], oldest)
-        self._stamps = stamps
-
-    def _output(
-        self, targets: dict[str, Pose6D], errors: tuple[float, float], *, engaged: bool
-    ) -> ArmOutput:
-        motion = self._motion
+        motion, limbs = self._motion, self._limbs
+        is_engaged = not tick.engaged.isdisjoint(self._names)
+        following = tuple([limb.name for limb in limbs if limb.is_following])
+        if following:
+            motion.prefer_posture(following)
+            if tick.joints is not None:
+                motion.reduce_lag(tick.joints)
+            poses = {limb.name: limb.target for limb in limbs if limb.target is not None}
+            targets = _as_poses(poses, max(self._clock.now, 0.0))
+            errors = motion.move(targets, tick.step, self._log)
+            if errors[0] > UNREACHED:
+                self._report_unreached()
+            self._note_stamps()
+        else:
+            targets, errors = {}, (0.0, 0.0)
+            self._come_to_rest(tick, engaged=is_engaged)
         return ArmOutput(
             names=motion.names,
             positions=motion.positions,
@@ -330,28 +298,58 @@ class ArmController:
             error_position=errors[0],
             error_orientation=errors[1],
             causes=self._log.causes,
-            states={limb.name: limb.state for limb in self._limbs},
+            states={limb.name: limb.state for limb in limbs},
+            following=following,
             stamps=self._stamps,
             columns=motion.columns,
-            active=motion.is_running and engaged,
+            active=is_engaged and motion.is_running,
         )
 
+    def _come_to_rest(self, tick: Tick, *, engaged: bool) -> None:
+        motion = self._motion
+        if motion.is_running:
+            motion.brake(tick.step)
+            for limb in self._limbs:
+                limb.stop()
+        if not (engaged or motion.largest_step):
+            motion.rest(tick.joints)
+            for limb in self._limbs:
+                limb.release()  # The robot may be anywhere when it is engaged again.
 
-def _as_poses(poses: Mapping[str, PoseTuple | None], timestamp: float) -> dict[str, Pose6D]:
-    """Return those poses that are known, as values."""
-    known = {name: pose for name, pose in poses.items() if pose is not None}
-    numbers = np.array([(*position, *orientation) for position, orientation in known.values()])
+    def _report_unreached(self) -> None:
+        """Log every hand that is far from its target."""
+        positions = self._motion.tool_positions()
+        for name, limb in self._hands.items():
+            if limb.is_following and limb.target is not None:
+                away = math.dist(positions[name], limb.target[0])
+                if away > UNREACHED:
+                    self._log.add(Rule.UNREACHABLE, name, away, UNREACHED)
+
+    def _note_stamps(self) -> None:
+        """Note the time of the samples that the joints of every limb act upon."""
+        oldest = min([limb.stamp for limb in self._limbs if limb.is_following])
+        # A limb that keeps its pose while others follow still moves for them.
+        self._stamps = {
+            limb.name: limb.stamp if limb.is_following else max(self._stamps[limb.name], oldest)
+            for limb in self._limbs
+        }
+
+
+def _as_poses(poses: Mapping[str, PoseTuple], timestamp: float) -> dict[str, Pose6D]:
+    """Return poses as values."""
+    numbers = np.array([position + orientation for position, orientation in poses.values()])
     numbers.setflags(write=False)
+    rows = zip(poses, numbers[:, :3], numbers[:, 3:], strict=True)
     return {
-        name: Pose6D.unchecked(row[:3], row[3:], timestamp)
-        for name, row in zip(known, numbers, strict=True)
+        name: Pose6D.unchecked(position, orientation, timestamp)
+        for name, position, orientation in rows
     }
 
 
-def _names_of(engaged: Collection[str] | Mapping[str, bool]) -> Collection[str]:
+def _names_of(engaged: Collection[str] | Mapping[str, bool]) -> frozenset[str]:
     if isinstance(engaged, Mapping):
-        return {name for name, is_engaged in engaged.items() if is_engaged}
-    return engaged
+        return frozenset(name for name, is_engaged in engaged.items() if is_engaged)
+    return frozenset(engaged)
 
 
 def _in_ros_axes(poses: Trackers, frame: str) -> Trackers:

@@ -12,9 +12,6 @@ from teleop_system.interfaces.causes import Cause
 from teleop_system.modules.arm_teleop.joint_motion import Columns
 from teleop_system.modules.arm_teleop.limbs.limb import LimbState
 
-MOVING = (LimbState.FOLLOWING, LimbState.RAMPING)
-"""States in which the operator moves a limb."""
-
 
 # Not frozen: it is made in every tick, and freezing doubles the cost.
 @dataclass(slots=True, eq=False)  # Arrays have no single truth value.
@@ -29,6 +26,7 @@ class ArmOutput:
         error_orientation: Largest angle of a chain from its target in [rad].
         causes: Whatever limited or held the motion in this tick.
         states: What each limb does, by chain.
+        following: The limbs that the operator moves.
         stamps: Time of measurement in [s] of what each chain's joints act upon. A limb that
             keeps its pose while others follow still moves for them, and has their time.
         columns: Indices of each chain's joints in `positions`.
@@ -43,6 +41,7 @@ class ArmOutput:
     error_orientation: float
     causes: tuple[Cause, ...]
     states: Mapping[str, LimbState]
+    following: tuple[str, ...]
     stamps: Mapping[str, float]
     columns: Mapping[str, Columns]
     active: bool = False
@@ -50,8 +49,3 @@ class ArmOutput:
     def of(self, chain: str) -> NDArray[np.float64]:
         """Return the positions of one chain's joints in [rad] or [m], from the body outwards."""
         return self.positions[self.columns[chain]]
-
-    @property
-    def following(self) -> frozenset[str]:
-        """The limbs that the operator moves."""
-        return frozenset([name for name, state in self.states.items() if state in MOVING])

@@ -20,7 +20,7 @@ from teleop_system.robots.description import Chain, RobotDescription
 from teleop_system.safety.cause_log import CauseLog
 from teleop_system.solvers.chain_kinematics import ChainKinematics
 from teleop_system.solvers.factory import KINDS
-from teleop_system.utils.poses import PoseTuple, distance
+from teleop_system.utils.poses import PoseTuple
 
 Array = NDArray[np.float64]
 Columns = NDArray[np.intp] | slice
@@ -185,9 +185,9 @@ class JointMotion:
         """Return the pose of a chain's end effector at the commanded positions."""
         return self.kinematics.pose(chain, self.positions)
 
-    def distance(self, chain: str, target: PoseTuple) -> float:
-        """Return the distance of a chain's end effector from a target [m]."""
-        return distance(self.tool_pose(chain)[0], target[0])
+    def tool_positions(self) -> dict[str, list[float]]:
+        """Return where all end effectors are in [m] at the commanded positions."""
+        return self.kinematics.positions(self.positions)
 
     def prefer_posture(self, following: Sequence[str]) -> None:
         """Let the limbs that follow prefer the posture, and all others their positions."""
@@ -240,7 +240,7 @@ class JointMotion:
         size = len(self.names)
         if positions.shape != (size,):
             log.add(Rule.WRONG_SHAPE, "solver", float(positions.size), float(size), Severity.HOLD)
-        elif not np.isfinite(positions).all():
+        elif not math.isfinite(positions.dot(positions)):
             log.add(Rule.NON_FINITE, "solver", 0.0, 0.0, Severity.HOLD)
         else:
             return True

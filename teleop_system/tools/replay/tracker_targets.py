@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from teleop_system.interfaces import TrackerRole
 from teleop_system.mocap.mapped_motion import MappedMotion
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
-from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping
+from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping, unit_pose
 from teleop_system.robots import RobotDescription
 from teleop_system.session.signals.needs import chain_role
 from teleop_system.solvers.chain_kinematics import ChainKinematics
 from teleop_system.solvers.planning.postures import PoseSequence
 from teleop_system.utils.poses import PoseTuple, heading_of
-from teleop_system.utils.transforms import quat_normalize
 
 Array = NDArray[np.float64]
 
@@ -66,8 +65,8 @@ def chain_tracking(
         role = chain_role(chain)
         if role is None:
             continue
-        samples = [_placement(recorded, role, time) for time in times]
-        waist = _placement(recorded, TrackerRole.WAIST, float(times[0]))
+        samples = [unit_pose(recorded.pose(role, time)) for time in times]
+        waist = unit_pose(recorded.pose(TrackerRole.WAIST, float(times[0])))
         limb = config.limb(name, chain.kind)
         mapping = LimbMapping(
             samples[0],
@@ -80,13 +79,6 @@ def chain_tracking(
         result = _course([kinematics.pose(name, row.tolist()) for row in measured])
         found[name] = ChainTracking(target, result)
     return found
-
-
-def _placement(motion: MappedMotion, role: TrackerRole, time: float) -> PoseTuple:
-    pose = motion.pose(role, time)
-    x, y, z = pose.position.tolist()
-    a, b, c, d = quat_normalize(pose.orientation).tolist()
-    return (x, y, z), (a, b, c, d)
 
 
 def _course(poses: list[PoseTuple]) -> PoseSequence:

@@ -51,7 +51,7 @@ class Wanderer:
 def test_a_thousand_engagements_begin_without_a_jump() -> None:
     random = np.random.default_rng(7)
     rig, person = Rig(real=True), Wanderer(random)
-    cases, following = 0, frozenset[str]()
+    cases, following = 0, tuple[str, ...]()
     while cases < CASES:
         # Some are disengaged and some lost, for a moment or until they rest; some go elsewhere.
         is_lost = random.random() < 0.5

@@ -7,9 +7,10 @@ may begin again once it rests.
 """
 
 import enum
+from collections.abc import Mapping
 from math import inf
 
-from teleop_system.interfaces import Pose6D, TrackerRole
+from teleop_system.interfaces import TrackerRole
 from teleop_system.interfaces.causes import Rule
 from teleop_system.modules.arm_teleop.config import ArmTeleopConfig
 from teleop_system.modules.arm_teleop.joint_motion import JointMotion
@@ -17,12 +18,11 @@ from teleop_system.modules.arm_teleop.limbs.catch_up import CatchUp
 from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping
 from teleop_system.modules.arm_teleop.limbs.pose_filter import PoseFilter
 from teleop_system.modules.arm_teleop.limbs.reach_limit import ReachLimit
-from teleop_system.modules.arm_teleop.limbs.tool_targets import ToolTargets
-from teleop_system.modules.gate import USABLE, PoseGate, Verdict
+from teleop_system.modules.gate import PoseGate
 from teleop_system.modules.gate.sample_gate import NEW
 from teleop_system.robots.description import Chain
 from teleop_system.safety.cause_log import CauseLog
-from teleop_system.utils.poses import ORIGIN, PoseTuple, angle_between, distance, normalized
+from teleop_system.utils.poses import ORIGIN, PoseTuple, angle_between, distance
 
 RESTING = (5e-4, 1e-3)
 """A limb rests if its remaining motion is smaller than this in [m] and [rad]."""
@@ -51,17 +51,16 @@ class Limb:
         role: The tracker that it follows.
         config: Parameters of all limbs.
         motion: The arms and the torso it belongs to.
-        targets: Targets of all chains.
+        limbs: The limbs before it, by name; one of them may carry it.
 
     Attributes:
         name: Name of the chain.
         role: The tracker that it follows.
         config: Scales and workspace.
         gate: Checks the tracker's samples.
-        verdict: Result of that check in this tick; None if there was none.
         state: What it does.
         is_following: Whether the operator moves it.
-        has_target: Whether its end effector has a target.
+        target: Target of its end effector in the base frame; None without one.
         stamp: Time of measurement of the sample that it follows in [s].
     """
 
@@ -71,21 +70,25 @@ class Limb:
         role: TrackerRole,
         config: ArmTeleopConfig,
         motion: JointMotion,
-        targets: ToolTargets,
+        limbs: Mapping[str, "Limb"],
     ) -> None:
         self.name = chain.name
         self.role = role
         self.config = config.limb(chain.name, chain.kind)
         self._common = config
         self._motion = motion
-        self._targets = targets
-        reach = motion.kinematics.reach(chain.name)
+        reach, carrier = motion.kinematics.reach(chain.name), None
+        if reach is not None and reach.carrier is not None:
+            carrier = limbs.get(reach.carrier)
+            reach = reach if carrier is not None else None
+        self._carrier = carrier
         self._limit = ReachLimit(
             chain.name, self.config, reach, share=config.reach, lean=config.lean
         )
         self.gate = PoseGate(role.value, config.gate)
         self._filter = PoseFilter(config.smoothing)
-        self._catch_up = CatchUp(config)
+        self.target: PoseTuple | None = None
+        self._kept: PoseTuple | None = None
         self.reset()
 
     def reset(self) -> None:
@@ -93,26 +96,12 @@ class Limb:
         self.state = LimbState.IDLE
         self.is_following = False
         self._mapping: LimbMapping | None = None
+        self._catch_up: CatchUp | None = None
         self._lost_at = ORIGIN
         self._can_resume = False
         self._age, self.stamp = inf, 0.0
         self.stop()
-        self.forget_samples()
-
-    def forget_samples(self) -> None:
-        """Forget every sample: after the clock was set back, stamps mean nothing."""
         self.gate.reset()
-        self.verdict: Verdict | None = None
-
-    @property
-    def target(self) -> PoseTuple | None:
-        """Target of the end effector in the base frame; None if it has none."""
-        return self._targets[self.name] if self.has_target else None
-
-    @property
-    def is_usable(self) -> bool:
-        """Whether the tracker has a usable sample in this tick."""
-        return self.verdict in USABLE
 
     @property
     def is_resting(self) -> bool:
@@ -125,14 +114,6 @@ class Limb:
         moving, turning = self._filter.remaining(self._age)
         return (moving, RESTING[0]) if moving >= RESTING[0] else (turning, RESTING[1])
 
-    def check(self, pose: Pose6D | None, now: float, log: CauseLog) -> None:
-        """Check the tracker's newest sample, for `engage()` or `follow()` to use."""
-        self.verdict = self.gate.check(pose, now, log)
-
-    def skip(self) -> None:
-        """Use no sample in this tick."""
-        self.verdict = None
-
     def engage(
         self, tool: PoseTuple, heading: float, calibrated: LimbMapping | None, log: CauseLog
     ) -> None:
@@ -144,9 +125,9 @@ class Limb:
             calibrated: The mapping of a calibration, if there is one.
             log: Takes what limits the target.
         """
-        sample = self.gate.sample
-        assert sample is not None
-        self.stamp, tracker = sample.timestamp, unit_pose(sample)
+        sample, tracker = self.gate.sample, self.gate.pose
+        assert sample is not None and tracker is not None
+        self.stamp = sample.timestamp
         self._filter.reset()
         self._filter.update(tracker, 0.0)
         if calibrated is not None:
@@ -159,8 +140,8 @@ class Limb:
                 scale=self.config.scale,
                 rotation_scale=self.config.rotation_scale,
             )
-        self._catch_up.begin(tool, self._mapped(tracker, log))
-        self._aim_at(tool)
+        self._catch_up = CatchUp(self._common, tool, self._mapped(tracker, log))
+        self.target = tool
         self._age = 0.0
         self._is_coasting = False
         self.state = LimbState.RAMPING
@@ -168,16 +149,20 @@ class Limb:
 
     def follow(self, now: float, step: float, log: CauseLog) -> None:
         """Move the target as the operator moves, for a tick of `step` [s]."""
-        sample = self.gate.sample
-        if self.verdict is NEW and sample is not None:
-            self._filter.update(unit_pose(sample), sample.timestamp - self.stamp)
-            self.stamp = sample.timestamp
+        gate, catch_up = self.gate, self._catch_up
+        if gate.verdict is NEW:
+            assert gate.sample is not None and gate.pose is not None
+            stamp = gate.sample.timestamp
+            self._filter.update(gate.pose, stamp - self.stamp)
+            self.stamp = stamp
         self._age = now - self.stamp
-        self._catch_up.advance(step)
-        if self._catch_up.is_over:
-            self.state = LimbState.FOLLOWING
-        elif self._catch_up.distance > RESTING[1]:
-            log.add(Rule.ENGAGE_JUMP, self.name, self._catch_up.distance, RESTING[1])
+        if catch_up is not None:
+            catch_up.advance(step)
+            if catch_up.is_complete:
+                self._catch_up = None
+                self.state = LimbState.FOLLOWING
+            elif catch_up.distance > RESTING[1]:
+                log.add(Rule.ENGAGE_JUMP, self.name, catch_up.distance, RESTING[1])
         self._aim(log)
 
     def hold(self, step: float, log: CauseLog, *, engaged: bool) -> None:
@@ -189,22 +174,21 @@ class Limb:
             # A limb that was far behind its target must not continue towards it.
             self._is_coasting = self._is_close()
             if not self._is_coasting:
-                self._aim_at(self._motion.tool_pose(self.name))
+                self.target = self._motion.tool_pose(self.name)
         self._can_resume = self._can_resume and engaged
         self.state = LimbState.HOLDING if engaged else LimbState.IDLE
         if self._is_coasting:
             moving, turning = self._filter.remaining(self._age)
             if moving < RESTING[0] and turning < RESTING[1]:
                 self._is_coasting = False
-                self._aim_at(self._motion.tool_pose(self.name))
+                self.target = self._motion.tool_pose(self.name)
             else:
                 self._age += step
                 self._aim(log)
 
     def stop(self) -> None:
         """Forget the target, as the joints stop by themselves; the mapping may be resumed."""
-        self.has_target = False
-        self._targets.discard(self.name)
+        self.target = self._kept = None
         self._is_coasting = False
 
     def release(self) -> None:
@@ -212,21 +196,28 @@ class Limb:
         self.stop()
         self._mapping = None
 
+    def carrying_pose(self) -> PoseTuple:
+        """Return the target, for limbs that this one carries.
+
+        Others may take along an end effector without a target, but it has to come back: then it
+        is the pose at the first call.
+        """
+        if self.target is not None:
+            return self.target
+        if self._kept is None:
+            self._kept = self._motion.tool_pose(self.name)
+        return self._kept
+
     def _aim(self, log: CauseLog) -> None:
         """Set the target for the predicted pose of the tracker."""
         target = self._mapped(self._filter.predict(self._age), log)
-        self._aim_at(self._catch_up.blend(target))
+        self.target = target if self._catch_up is None else self._catch_up.towards(target)
 
     def _mapped(self, tracker: PoseTuple, log: CauseLog) -> PoseTuple:
         """Return the target within reach for a pose of the tracker."""
         assert self._mapping is not None
-        carrier = self._limit.carrier
-        carried_by = self._targets[carrier] if carrier is not None else ORIGIN
-        return self._limit.apply(self._mapping.apply(tracker), carried_by, log)
-
-    def _aim_at(self, target: PoseTuple) -> None:
-        self._targets[self.name] = target
-        self.has_target = True
+        carrier = ORIGIN if self._carrier is None else self._carrier.carrying_pose()
+        return self._limit.apply(self._mapping.apply(tracker), carrier, log)
 
     def _is_close(self) -> bool:
         """Return whether the end effector keeps up with its target."""
@@ -244,10 +235,3 @@ class Limb:
             distance(tracker[0], lost[0]) <= common.resume_distance
             and angle_between(tracker[1], lost[1]) <= common.resume_angle
         )
-
-
-def unit_pose(pose: Pose6D) -> PoseTuple:
-    """Return a pose as plain floats, its quaternion of unit length."""
-    x, y, z = pose.position.tolist()
-    a, b, c, d = pose.orientation.tolist()
-    return (x, y, z), normalized((a, b, c, d))

@@ -3,7 +3,8 @@
 
 from math import cos, sin
 
-from teleop_system.utils.poses import PoseTuple
+from teleop_system.interfaces import Pose6D
+from teleop_system.utils.poses import PoseTuple, normalized
 from teleop_system.utils.quaternion_kernels import conjugate, multiply, scaled_rotation
 
 
@@ -73,3 +74,10 @@ class LimbMapping:
             tz + self._scale * dz,
         )
         return position, multiply(seen, self._tool_rotation)
+
+
+def unit_pose(pose: Pose6D) -> PoseTuple:
+    """Return a pose as plain floats, its quaternion of unit length."""
+    x, y, z = pose.position.tolist()
+    a, b, c, d = pose.orientation.tolist()
+    return (x, y, z), normalized((a, b, c, d))

@@ -9,6 +9,7 @@ from teleop_system.safety.cause_log import CauseLog
 from teleop_system.solvers.chain_kinematics import Reach
 from teleop_system.utils.poses import PoseTuple
 from teleop_system.utils.quaternion_kernels import Vector, rotate
+from teleop_system.utils.workspace_box import WorkspaceBox
 
 
 class ReachLimit:
@@ -50,12 +51,22 @@ class ReachLimit:
             log: Takes the causes.
         """
         position, orientation = target
-        return self._in_sphere(self._in_workspace(position, log), carrier, log), orientation
+        if self._workspace is not None:
+            position = self._in_box(position, self._workspace, log)
+        if self._centre is None:
+            return position, orientation
+        (bx, by, bz), rotation = carrier
+        cx, cy, cz = rotate(rotation, self._centre)
+        centre = bx + cx, by + cy, bz + cz
+        distance = dist(position, centre)
+        if distance > self._radius:
+            log.add(Rule.UNREACHABLE, self._name, distance, self._radius)
+            k, (x, y, z), (cx, cy, cz) = self._radius / distance, position, centre
+            position = cx + k * (x - cx), cy + k * (y - cy), cz + k * (z - cz)
+        return position, orientation
 
-    def _in_workspace(self, position: Vector, log: CauseLog) -> Vector:
-        if self._workspace is None:
-            return position
-        (x, y, z), lower, upper = position, self._workspace.lower, self._workspace.upper
+    def _in_box(self, position: Vector, box: WorkspaceBox, log: CauseLog) -> Vector:
+        (x, y, z), lower, upper = position, box.lower, box.upper
         inside = (
             min(max(x, lower[0]), upper[0]),
             min(max(y, lower[1]), upper[1]),
@@ -64,17 +75,3 @@ class ReachLimit:
         if inside != position:
             log.add(Rule.WORKSPACE, self._name, dist(inside, position), 0.0)
         return inside
-
-    def _in_sphere(self, position: Vector, carrier: PoseTuple, log: CauseLog) -> Vector:
-        if self._centre is None:
-            return position
-        (bx, by, bz), rotation = carrier
-        cx, cy, cz = rotate(rotation, self._centre)
-        cx, cy, cz = bx + cx, by + cy, bz + cz
-        distance = dist(position, (cx, cy, cz))
-        if distance <= self._radius:
-            return position
-        log.add(Rule.UNREACHABLE, self._name, distance, self._radius)
-        k = self._radius / distance
-        x, y, z = position
-        return cx + k * (x - cx), cy + k * (y - cy), cz + k * (z - cz)
