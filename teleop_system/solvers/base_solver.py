@@ -11,8 +11,9 @@ purpose uses `shift()`.
 import abc
 import logging
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from importlib.util import find_spec
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
@@ -56,13 +57,14 @@ class Kinematics(Protocol):
 class ModelSolver(IIKSolver):
     """A solver with a kinematic model; each kind of solver implements `_step()`."""
 
-    PACKAGES: Mapping[str, str] = {}
+    PACKAGES: Mapping[str, str] = MappingProxyType({"pinocchio": "pin"})
     """Module and distribution of the libraries the solver needs."""
 
     _kinematics: Kinematics
 
     def __init__(self) -> None:
         self._is_ready = False
+        self._dt = math.nan  # Unlike any period, so that the first tick sets its own.
 
     @override
     def initialize(self, urdf_path: str, **kwargs: Any) -> bool:
@@ -80,15 +82,16 @@ class ModelSolver(IIKSolver):
         self._limits = self._kinematics.limits
         self._bounds = MotionBounds(self._limits, options.return_speed)
         self._chains = np.zeros(len(options.chains), dtype=chain_kernels.CHAIN)
-        self._distances, self._angles = self._chains["distance"], self._chains["angle"]
         self._tasks = {
-            name: ChainTask(name, config, self._chains[index])
+            name: ChainTask(name, config, options.adaptive_damping, self._chains[index])
             for index, (name, config) in enumerate(options.chains.items())
         }
         self._task_list = tuple(self._tasks.values())
         # The chains that had a target in the last tick, and their indices.
         self._followed: tuple[str, ...] | None = None
         self._indices: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._targets = np.zeros((len(self._chains), 7))
+        self._target_views = tuple((row[:3], row[3:]) for row in self._targets)
         self._work = np.zeros((3, 6))
         self._masks = self._tree.frame_masks()
         self._names = self._kinematics.joint_names
@@ -102,7 +105,7 @@ class ModelSolver(IIKSolver):
         self._order = self._kinematics.external_order
         self._position_tolerance = options.position_tolerance
         self._orientation_tolerance = options.orientation_tolerance
-        self._dt = math.nan  # Unlike any period, so that the first tick sets its own.
+        self._dt = math.nan
         self._is_outside = False
         self._is_ready = self._prepare()
         if self._is_ready:
@@ -123,16 +126,15 @@ class ModelSolver(IIKSolver):
         current_joints: NDArray[np.float64],
         dt: float = 0.01,
     ) -> IKResult:
-        self._require_ready()
         if dt != self._dt:
             self._set_period(dt)
-        self._set_targets(target_poses, is_new_start=self._start_from(current_joints))
+        self._plan(target_poses, is_new_start=self._start_from(current_joints))
         step, last = self._step(), self._last_step
         # Whatever numbers a model leads to, only finite joint positions are returned.
         is_solved = step is not None and math.isfinite(step.dot(step))
         last[:] = step if step is not None and is_solved else self._bounds.braking_step(last)
         np.add(self._joints, last, self._joints)
-        return self._measure(target_poses, is_solved=is_solved)
+        return self._finish_tick(is_solved=is_solved)
 
     @override
     def get_joint_names(self) -> list[str]:
@@ -165,13 +167,15 @@ class ModelSolver(IIKSolver):
         self._joints += moved
         self._last_step += moved  # So that accelerations stay what they are.
         self._is_outside = True  # Perhaps; the next tick finds out.
-        self._observe()
         self._on_shift()
-        self._result = self._joints[self._order]
+        self._finish_tick(is_solved=True)
 
-    @abc.abstractmethod
     def _load(self, path: str, options: SolverOptions) -> Kinematics:
         """Return the model."""
+        # Only here, so that a machine without Pinocchio can report what is missing.
+        from teleop_system.solvers.kinematics import KinematicModel
+
+        return KinematicModel(path, options)
 
     @abc.abstractmethod
     def _prepare(self) -> bool:
@@ -197,6 +201,7 @@ class ModelSolver(IIKSolver):
         return np.minimum(step, self._bounds.upper, out=step)
 
     def _set_period(self, dt: float) -> None:
+        self._require_ready()
         try:
             is_period = math.isfinite(dt) and dt > 0.0
         except TypeError:
@@ -243,51 +248,46 @@ class ModelSolver(IIKSolver):
     def _on_shift(self) -> None:
         """Update whatever was computed from the last result: it has been moved."""
 
-    def _set_targets(self, poses: Mapping[str, Pose6D], *, is_new_start: bool) -> None:
+    def _plan(self, poses: Mapping[str, Pose6D], *, is_new_start: bool) -> None:
+        """Compute the desired step of every chain."""
         chains = tuple(poses)
         if is_new_start or chains != self._followed:
             for name in chains:
                 if name not in self._tasks:
                     raise UnknownNameError("chain", name, self._tasks)
             for name, task in self._tasks.items():
-                task.follow() if name in chains else task.hold()
+                task.release() if name in chains else task.hold()
             self._followed = chains
             indices = [list(self._tasks).index(name) for name in chains]
             self._indices = np.array(indices, dtype=np.int64)
-        targets = _as_rows(poses)
-        refused = chain_kernels.set_targets(self._chains, targets, self._indices)
+        for (position, orientation), pose in zip(self._target_views, poses.values(), strict=False):
+            if not pose.valid:
+                raise InvalidPoseError("a target is marked invalid")
+            position[:], orientation[:] = pose.position, pose.orientation
+        refused = chain_kernels.plan(
+            self._chains, self._targets, self._indices, is_new_start, self._work
+        )
         if refused != chain_kernels.ACCEPTED:
-            length = float(np.linalg.norm(targets[refused, 3:]))
+            length = float(np.linalg.norm(self._targets[refused, 3:]))
             raise InvalidPoseError(
                 f"the target of {chains[refused]!r} needs a unit quaternion, "
                 f"got one of length {length:.6g}"
             )
-        if is_new_start:
-            for task in self._task_list:
-                task.forget_motion()
-        chain_kernels.plan(self._chains, self._work)
 
-    def _observe(self) -> None:
-        """Compute the poses of the chains at `_joints`, and their errors."""
+    def _finish_tick(self, *, is_solved: bool) -> IKResult:
+        """Return the result at `_joints`, with the errors that are left."""
         self._tree.update(self._joints)
-        chain_kernels.observe_and_measure(self._chains, self._tree.frames)
-
-    def _measure(self, followed: Iterable[str], *, is_solved: bool) -> IKResult:
-        self._observe()
-        worst_position = worst_orientation = 0.0
-        errors = zip(self._tasks, self._distances.tolist(), self._angles.tolist(), strict=True)
-        for name, distance, angle in errors:
-            if name in followed:
-                worst_position = max(worst_position, distance)
-                worst_orientation = max(worst_orientation, angle)
+        position, orientation = chain_kernels.measure(
+            self._chains, self._tree.frames, self._indices
+        )
         success = (
             is_solved
-            and worst_position <= self._position_tolerance
-            and worst_orientation <= self._orientation_tolerance
+            and position <= self._position_tolerance
+            and orientation <= self._orientation_tolerance
         )
         self._result = self._joints[self._order]
         self._result.setflags(write=False)
-        return IKResult.unchecked(self._result, success, worst_position, worst_orientation)
+        return IKResult.unchecked(self._result, success, position, orientation)
 
     def _checked(self, values: ArrayLike, name: str) -> Array:
         try:
@@ -307,18 +307,3 @@ class ModelSolver(IIKSolver):
     def _require_ready(self) -> None:
         if not self._is_ready:
             raise ConfigError(f"{type(self).__name__} is not initialised; call initialize() first")
-
-
-def _as_rows(poses: Mapping[str, Pose6D]) -> Array:
-    """Return positions [m] and quaternions xyzw, shape (K, 7).
-
-    Raises:
-        InvalidPoseError: A pose is marked invalid.
-    """
-    numbers: list[float] = []
-    for name, pose in poses.items():
-        if not pose.valid:
-            raise InvalidPoseError(f"the target of {name!r} is marked invalid")
-        numbers += pose.position.tolist()
-        numbers += pose.orientation.tolist()
-    return np.array(numbers).reshape(-1, 7)

@@ -9,18 +9,18 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from teleop_system.solvers.kinematics_kernels import FRAME  # noqa: F401
+from teleop_system.solvers.kinematics_kernels import POSE  # noqa: F401
 from teleop_system.utils.compiled import kernel
 from teleop_system.utils.quaternion_kernels import (
     Quaternion,
     Vector,
     conjugate,
-    from_matrix,
     multiply,
     rotation_vector,
 )
 
 Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
 Records = NDArray[np.void]
 
 CHAIN = np.dtype(
@@ -28,13 +28,13 @@ CHAIN = np.dtype(
         # The frame and its target: [m] and quaternions xyzw.
         *[("position", np.float64, 3), ("orientation", np.float64, 4)],
         *[("target_position", np.float64, 3), ("target_orientation", np.float64, 4)],
-        # The desired step, linear [m] and angular [rad]; the damping for it; the part of its
-        # weights, squared, that the chain has in this tick.
-        *[("step", np.float64, 6), ("damping", np.float64), ("share", np.float64)],
-        # Motion of the target per tick; error left by the last tick, with its two lengths; and
-        # what every tick leaves over because motions are curved.
-        *[("motion", np.float64, 6), ("residual", np.float64, 6)],
-        *[("distance", np.float64), ("angle", np.float64), ("bias", np.float64, 6)],
+        # The desired step, linear [m] and angular [rad]; the damping for it, and its factor; the
+        # part of its weights, squared, that the chain has in this tick.
+        *[("step", np.float64, 6), ("damping", np.float64), ("damping_factor", np.float64)],
+        *[("share", np.float64)],
+        # Motion of the target per tick; error left by the last tick; and what every tick leaves
+        # over because motions are curved.
+        *[("motion", np.float64, 6), ("residual", np.float64, 6), ("bias", np.float64, 6)],
         # Linear and angular: planned deceleration per tick; largest change of the target's motion
         # that is followed without lag; largest step; weight, squared.
         *[("braking", np.float64, 2), ("jump", np.float64, 2)],
@@ -90,47 +90,42 @@ def norm(vector: Array) -> float:
     return math.sqrt(vector[0] * vector[0] + vector[1] * vector[1] + vector[2] * vector[2])
 
 
-@kernel("void(CHAIN[::1], FRAME[::1])")
+@kernel("void(CHAIN[::1], POSE[::1])")
 def observe(chains: Records, frames: Records) -> None:
     """Store the poses of the frames."""
     for c in range(chains.size):
-        chain, position = chains[c], frames[c]["position"]
-        quaternion = from_matrix(frames[c]["rotation"][:])
         for n in range(3):
-            chain["position"][n] = position[n]
+            chains[c]["position"][n] = frames[c]["position"][n]
         for n in range(4):
-            chain["orientation"][n] = quaternion[n]
+            chains[c]["orientation"][n] = frames[c]["orientation"][n]
 
 
-@kernel("void(CHAIN[::1])")
-def measure(chains: Records) -> None:
-    """Compute the error that is left of every chain, and its lengths [m], [rad]."""
-    for c in range(chains.size):
-        chain = chains[c]
-        write_error(chain, chain["residual"][:])
-        chain["distance"] = norm(chain["residual"][:3])
-        chain["angle"] = norm(chain["residual"][3:])
-
-
-@kernel("void(CHAIN[::1], FRAME[::1])")
-def observe_and_measure(chains: Records, frames: Records) -> None:
-    """Store the poses of the frames, and compute the errors that are left."""
-    observe(chains, frames)
-    measure(chains)
-
-
-@kernel("i8(CHAIN[::1], f8[:, ::1], i8[::1])")
-def set_targets(chains: Records, targets: Array, indices: NDArray[np.int64]) -> int:
-    """Store new targets.
+@kernel("UniTuple(f8, 2)(CHAIN[::1], POSE[::1], i8[::1])")
+def measure(chains: Records, frames: Records, indices: Indices) -> tuple[float, float]:
+    """Store the poses of the frames and the errors that are left of all chains.
 
     Args:
         chains: All chains, shape (C,).
-        targets: Positions [m] and quaternions xyzw, shape (K, 7).
-        indices: Index of each target's chain, shape (K,).
+        frames: Poses of their frames, shape (C,).
+        indices: Indices of the chains that have a target, shape (K,).
 
     Returns:
-        ACCEPTED, or the index of the first target that is not finite or not of unit length.
+        The largest distance [m] and angle [rad] of these from their targets.
     """
+    observe(chains, frames)
+    for c in range(chains.size):
+        write_error(chains[c], chains[c]["residual"][:])
+    distance, angle = 0.0, 0.0
+    for n in range(indices.size):
+        residual = chains[indices[n]]["residual"][:]
+        distance = max(distance, norm(residual[:3]))
+        angle = max(angle, norm(residual[3:]))
+    return distance, angle
+
+
+@kernel("i8(CHAIN[::1], f8[:, ::1], i8[::1])")
+def set_targets(chains: Records, targets: Array, indices: Indices) -> int:
+    """Store new targets; see `plan`."""
     for n in range(indices.size):
         x, y, z = targets[n, 0], targets[n, 1], targets[n, 2]
         a, b, c, d = targets[n, 3], targets[n, 4], targets[n, 5], targets[n, 6]
@@ -190,19 +185,32 @@ def follows_closely(chain: Records, error: Array, moved: Array, left: Array) -> 
     return True
 
 
-@kernel("void(CHAIN[::1], f8[:, ::1])")
-def plan(chains: Records, work: Array) -> None:
-    """Compute the step, damping and share of every chain.
+@kernel("i8(CHAIN[::1], f8[:, ::1], i8[::1], b1, f8[:, ::1])")
+def plan(
+    chains: Records, targets: Array, indices: Indices, is_new_start: bool, work: Array
+) -> int:
+    """Store new targets, and compute the step, damping and share of every chain.
 
     Args:
-        chains: The chains, shape (C,).
+        chains: All chains, shape (C,).
+        targets: Positions [m] and quaternions xyzw, shape (C, 7); the first K are used.
+        indices: Index of each target's chain, shape (K,).
+        is_new_start: Whether targets are taken to be at rest, and no error to be left over.
         work: Work memory, shape (3, 6).
+
+    Returns:
+        ACCEPTED, or the index of the first target that is not finite or not of unit length.
     """
+    refused = set_targets(chains, targets, indices)
+    if refused != ACCEPTED:
+        return refused
     error, moved, left = work[0], work[1], work[2]
     for c in range(chains.size):
         chain = chains[c]
         write_error(chain, error)
         for n in range(6):
+            if is_new_start:
+                chain["bias"][n], chain["motion"][n], chain["residual"][n] = 0.0, 0.0, error[n]
             moved[n] = error[n] - chain["residual"][n]
             left[n] = error[n] - chain["step"][n]
         if follows_closely(chain, error, moved, left):
@@ -220,4 +228,6 @@ def plan(chains: Records, work: Array) -> None:
         share = 1.0 / max(1.0, distance / FULL_DISTANCE, angle / FULL_ANGLE)
         share = max(SMALLEST_SHARE, share)
         chain["share"] = share
-        chain["damping"] = share * (weight[0] * step * LEVER + weight[1] * rotation)
+        damping = share * (weight[0] * step * LEVER + weight[1] * rotation)
+        chain["damping"] = chain["damping_factor"] * damping
+    return ACCEPTED

@@ -11,7 +11,7 @@ from teleop_system.robots.description import Chain, RobotDescription
 from teleop_system.robots.urdf import read_urdf
 from teleop_system.solvers.model_trees import mjcf_tree, urdf_tree
 from teleop_system.utils.poses import PoseTuple, compose, inverse
-from teleop_system.utils.quaternion_kernels import Vector, from_matrix
+from teleop_system.utils.quaternion_kernels import Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,11 @@ class ChainKinematics:
 
     def pose(self, chain: str, positions: ArrayLike) -> PoseTuple:
         """Return the pose of a chain's end effector at joint positions [rad] or [m]."""
-        self._tree.update(positions)
-        frame = self._tree.frames[list(self._chains).index(chain)]
-        x, y, z = frame["position"].tolist()
-        return (x, y, z), from_matrix(frame["rotation"])
+        return self.poses(positions)[chain]
+
+    def poses(self, positions: ArrayLike) -> dict[str, PoseTuple]:
+        """Return the poses of all end effectors at joint positions [rad] or [m]."""
+        return dict(zip(self._chains, self._tree.poses(positions), strict=True))
 
     def positions(self, positions: ArrayLike) -> dict[str, list[float]]:
         """Return where the end effectors of all chains are in [m] at joint positions."""

@@ -4,8 +4,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from teleop_system.solvers import chain_kernels as kernels
 from teleop_system.solvers.chain_config import ChainConfig
+from teleop_system.solvers.chain_kernels import pose_difference
 from teleop_system.utils.poses import PoseTuple
 
 Array = NDArray[np.float64]
@@ -26,16 +26,19 @@ class ChainTask:
     Args:
         name: The chain.
         config: Its frame and weights.
+        damping: Factor of its damping.
         record: Its `CHAIN` record, one of an array that `chain_kernels` works on.
     """
 
-    def __init__(self, name: str, config: ChainConfig, record: NDArray[np.void]) -> None:
+    def __init__(
+        self, name: str, config: ChainConfig, damping: float, record: NDArray[np.void]
+    ) -> None:
         self.name = name
         self.config = config
         self._chain = record
         self._is_held = False
         record["weight"] = config.position_weight**2, config.orientation_weight**2
-        record["share"] = 1.0
+        record["damping_factor"], record["share"] = damping, 1.0
         record["orientation"][3] = record["target_orientation"][3] = 1.0
 
     @property
@@ -64,11 +67,6 @@ class ChainTask:
         """Damping for the part of `step` that catches up."""
         return float(self._chain["damping"])
 
-    @property
-    def error(self) -> tuple[float, float]:
-        """Distances from the target in [m] and [rad], as last measured."""
-        return float(self._chain["distance"]), float(self._chain["angle"])
-
     def set_period(self, dt: float) -> None:
         """Prepare for ticks of `dt` [s]; the target is taken to be at rest."""
         config, chain = self.config, self._chain
@@ -78,33 +76,21 @@ class ChainTask:
         chain["largest_step"] = config.linear_speed * dt, config.angular_speed * dt
         chain["motion"] = 0.0
 
-    def follow(self) -> None:
-        """Follow the target that was stored in the record."""
-        self._is_held = False
-
     def hold(self) -> None:
         """Keep the pose of the first tick without a target."""
         if not self._is_held:
-            self._chain["target_position"] = self._chain["position"]
-            self._chain["target_orientation"] = self._chain["orientation"]
+            chain = self._chain
+            chain["target_position"] = chain["position"]
+            chain["target_orientation"] = chain["orientation"]
+            chain["bias"] = chain["motion"] = chain["residual"] = 0.0
             self._is_held = True
-            self.forget_motion()
-
-    def forget_motion(self) -> None:
-        """Start anew: the target is taken to be at rest, and the whole error is still open."""
-        self._chain["bias"] = self._chain["motion"] = 0.0
-        error = np.empty(6)
-        kernels.write_error(self._chain, error)
-        self._chain["residual"] = error
 
     def release(self) -> None:
-        """Let the next `hold()` keep the pose of that moment."""
+        """Follow targets again; the next `hold()` keeps the pose of that moment."""
         self._is_held = False
 
     def target_from(self, pose: PoseTuple) -> Array:
         """Return the target as seen from a pose: [m] and [rad], world axes."""
         position, orientation = self._chain["target_position"], self._chain["target_orientation"]
-        difference = kernels.pose_difference(
-            *pose, tuple(position.tolist()), tuple(orientation.tolist())
-        )
+        difference = pose_difference(*pose, tuple(position.tolist()), tuple(orientation.tolist()))
         return np.concatenate(difference)

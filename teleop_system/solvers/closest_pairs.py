@@ -9,20 +9,38 @@ are measured with it.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.solvers import pair_kernels as kernels
-from teleop_system.solvers.distance_kernels import CONTACT
 from teleop_system.solvers.link_distances import LinkDistances
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 Records = NDArray[np.void]
 
-Nearest = kernels.Nearest
-NONE_NEAR = Nearest(is_known=True, at_rest=math.inf, on_path=math.inf)
+
+class NearPairs(NamedTuple):
+    """The pairs that were measured because they may be near.
+
+    Attributes:
+        pairs: Their indices, shape (K,).
+        at_rest: Their distances at rest [m], shape (K,).
+        changes: Largest changes of these on the braking path [m], shape (K,).
+        least_at_rest: The smallest distance at rest [m]; infinite without pairs.
+        least_on_path: The smallest distance that is possible on the path [m]; likewise.
+    """
+
+    pairs: Indices
+    at_rest: Array
+    changes: Array
+    least_at_rest: float
+    least_on_path: float
+
+
+NONE_NEAR = NearPairs(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0), math.inf, math.inf)
 
 
 class ClosestPairs:
@@ -49,10 +67,7 @@ class ClosestPairs:
         self._bounds: Records = np.zeros(count, dtype=kernels.BOUND)
         self._near: Records = np.zeros(count, dtype=kernels.NEAR)
         self._changes = np.zeros(count)
-        self._links = distances.tree.links.copy()
-        self._contact: Records = np.zeros(1, dtype=CONTACT)
         self._no_excursion = np.zeros(size)
-        self._count = 0
 
     def reset(self, joints: Array) -> Array:
         """Start anew from rest at joint positions [rad]; return all distances there [m]."""
@@ -62,22 +77,18 @@ class ClosestPairs:
         self._bounds["horizon"] = distances
         return distances
 
-    def find(self, start: Array, rest: Array, excursion: Array | None = None) -> Nearest:
+    def find(self, start: Array, rest: Array, excursion: Array | None = None) -> NearPairs:
         """Measure the pairs that may be near, at rest or on the braking path.
 
         Args:
             start: Joint positions at the begin of the braking path [rad], shape (N,).
             rest: Joint positions at its end [rad], shape (N,).
             excursion: Largest distance by which it leads beyond the two [rad], shape (N,).
-
-        Returns:
-            The smallest distances; infinite if all pairs are far.
         """
-        excursion = self._no_excursion if excursion is None else excursion
-        self._count = kernels.find_near(
+        count = kernels.find_near(
             start,
             rest,
-            excursion,
+            self._no_excursion if excursion is None else excursion,
             self._travel,
             self._reach,
             self._at_rest,
@@ -86,35 +97,10 @@ class ClosestPairs:
             self._bounds,
             self._near,
         )
-        if self._count == 0:
+        if count == 0:
             return NONE_NEAR
-        near, distances = self._near[: self._count], self.distances
-        nearest: Nearest = kernels.measure_near(
-            distances.tree.joints,
-            rest,
-            self._links,
-            distances.shapes,
-            distances.pairs,
-            self._contact,
-            near,
-            self._bounds,
-        )
-        if nearest.is_known:
-            return nearest
-        near["at_rest"] = distances.measure(self.pairs, rest)
-        return kernels.note_distances(near, self._bounds)
-
-    @property
-    def pairs(self) -> Indices:
-        """The pairs found by the last `find()`, shape (K,)."""
-        return np.array(self._near["pair"][: self._count])
-
-    @property
-    def at_rest(self) -> Array:
-        """Their distances at rest [m], shape (K,)."""
-        return np.array(self._near["at_rest"][: self._count])
-
-    @property
-    def changes(self) -> Array:
-        """Largest changes of these distances on the braking path [m], shape (K,)."""
-        return np.array(self._near["ahead"][: self._count])
+        near = self._near[:count]
+        # Copies, because the next search writes to the same memory.
+        pairs, changes = near["pair"].copy(), near["ahead"].copy()
+        near["at_rest"] = at_rest = self.distances.contacts(pairs, rest)["distance"]
+        return NearPairs(pairs, at_rest, changes, *kernels.note_distances(near, self._bounds))

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from teleop_system.solvers.kinematics_kernels import (  # Data types are named in signatures.
     FRAME,  # noqa: F401
     JOINT,  # noqa: F401
-    Vector,
+    place_links,
     rotated,
     transformed,
     world_axis,
 )
 from teleop_system.utils.compiled import kernel
+from teleop_system.utils.quaternion_kernels import Vector
 
 Array = NDArray[np.float64]
 Records = NDArray[np.void]
@@ -245,18 +246,22 @@ def write_slopes(
     add_slopes(joints, links, second, contact["on_second"][:], normal, 1.0, slopes)
 
 
-@kernel("i8(FRAME[::1], SHAPE[::1], PAIR[::1], i8[::1], CONTACT[::1])")
+@kernel("i8(JOINT[::1], f8[::1], FRAME[::1], SHAPE[::1], PAIR[::1], i8[::1], CONTACT[::1])")
 def find_contacts(
+    joints: Records,
+    positions: Array,
     links: Records,
     shapes: Records,
     pairs: Records,
     chosen: NDArray[np.int64],
     contacts: Records,
 ) -> int:
-    """Compute the contacts of some pairs.
+    """Compute the contacts of some pairs at a posture.
 
     Args:
-        links: Poses of the links, shape (J,).
+        joints: The joints of the robot, shape (J,).
+        positions: Their positions [rad], shape (N,).
+        links: Written: the poses of the links, shape (J,).
         shapes: The shapes, shape (S,).
         pairs: All pairs, shape (P,).
         chosen: Indices of the pairs to look at, shape (K,).
@@ -265,6 +270,7 @@ def find_contacts(
     Returns:
         The number of contacts that a library has to compute.
     """
+    place_links(joints, positions, links)
     missing = 0
     for k in range(chosen.size):
         if not find_contact(links, shapes, pairs[chosen[k]], contacts[k]):

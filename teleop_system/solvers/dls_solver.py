@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
-from teleop_system.solvers.pinocchio_solver import PinocchioSolver
+from teleop_system.solvers.base_solver import ModelSolver
 
 Array = NDArray[np.float64]
 
@@ -13,7 +13,7 @@ MAX_PASSES = 6
 """Largest number of passes that fix joints at their bounds and solve for the others."""
 
 
-class DLSSolver(PinocchioSolver):
+class DLSSolver(ModelSolver):
     """Weighted, damped least squares over all chains, clamped to the limits joint by joint.
 
     Joints that would leave their bounds are set to them, and the remaining ones make up for it
@@ -62,6 +62,6 @@ class DLSSolver(PinocchioSolver):
             at_frame[:3] += np.cross(at_frame[3:], task.position, axis=0)
             at_frame *= weights[:, None]
             hessian += at_frame.T @ at_frame
-            hessian += np.diag(mask * (options.adaptive_damping * task.damping))
+            hessian += np.diag(mask * task.damping)
             gradient = gradient + at_frame.T @ (weights * task.step)
         return hessian, gradient

@@ -33,46 +33,42 @@ LIMIT = np.dtype(
 )
 """Limits of a joint in a tick [rad]: largest change of its step, largest step, middle of its
 range of positions, and half of that range."""
-WEIGHT = np.dtype(
-    [("position", np.float64), ("orientation", np.float64), ("damping", np.float64)], align=True
-)
-"""Weights of a chain."""
 
 
-@kernel("void(PRICE[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1])")
+@kernel("void(f8[::1], f8[::1], f8[::1], PRICE[::1], f8[:, ::1], f8[::1])")
 def regularize(
-    terms: Records, joints: Array, last: Array, posture: Array, prices: Array, pull: Array
+    joints: Array, last: Array, posture: Array, prices: Records, hessian: Array, pull: Array
 ) -> None:
     """Compute what joint motion costs, and the motion that costs least, times its prices.
 
     Args:
-        terms: Prices of the joints, shape (N,).
         joints: Joint positions [rad], shape (N,).
         last: The steps of the tick before [rad], shape (N,).
         posture: The preferred joint positions [rad], shape (N,).
-        prices: Written: price of each joint's step, squared, in [1/rad^2], shape (N,).
+        prices: Prices of the joints, shape (N,).
+        hessian: Written: price of each joint's step, squared, in [1/rad^2], on the diagonal of
+            zeros, shape (N, N).
         pull: Written: the step that costs least, times its prices, shape (N,).
     """
+    hessian[:] = 0.0
     for n in range(joints.size):
-        term = terms[n]
-        prices[n] = term["motion"]
+        term = prices[n]
+        hessian[n, n] = term["motion"]
         pull[n] = (posture[n] - joints[n]) * term["posture"] + last[n] * term["inertia"]
         beyond = min(max(joints[n], term["lowest"]), term["highest"]) - joints[n]
         if beyond != 0.0:
             pull[n] += beyond * term["limit_pull"]
-            prices[n] += abs(beyond) * term["limit"]
+            hessian[n, n] += abs(beyond) * term["limit"]
 
 
-@kernel("void(f8[:, ::1], CHAIN[::1], WEIGHT[::1], f8[:, ::1], f8[:, ::1])")
-def weigh_jacobian(
-    velocities: Array, chains: Records, weights: Records, masks: Array, out: Array
-) -> None:
+@kernel("void(f8[:, ::1], CHAIN[::1], f8[:, ::1], f8[:, ::1])")
+def weigh_jacobian(velocities: Array, chains: Records, masks: Array, out: Array) -> None:
     """Compute the weighted Jacobians of all chains' frames, shape (6 C, N); see `assemble`."""
     for c in range(chains.size):
         position = chains[c]["position"]
         x, y, z = position[0], position[1], position[2]
-        share = math.sqrt(chains[c]["share"])
-        linear, angular = share * weights[c]["position"], share * weights[c]["orientation"]
+        share, weight = chains[c]["share"], chains[c]["weight"]
+        linear, angular = math.sqrt(share * weight[0]), math.sqrt(share * weight[1])
         for n in range(masks.shape[1]):
             if masks[c, n] == 0.0:
                 for row in range(6):
@@ -89,52 +85,54 @@ def weigh_jacobian(
 
 
 @kernel(
-    "void(f8[:, ::1], CHAIN[::1], WEIGHT[::1], f8[:, ::1], f8[:, ::1], f8[:, ::1], f8[::1],"
-    " f8[::1])",
+    "void(f8[::1], f8[::1], f8[::1], PRICE[::1], f8[:, ::1], CHAIN[::1], f8[:, ::1], f8[:, ::1],"
+    " f8[:, ::1], f8[::1])",
 )
 def assemble(
+    joints: Array,
+    last: Array,
+    posture: Array,
+    prices: Records,
     velocities: Array,
     chains: Records,
-    weights: Records,
     masks: Array,
     jacobian: Array,
     hessian: Array,
-    prices: Array,
     pull: Array,
 ) -> None:
     """Compute the program of a tick: minimise `½ xᵀ hessian x - pullᵀ x`.
 
     Args:
+        joints: See `regularize`.
+        last: See `regularize`.
+        posture: See `regularize`.
+        prices: See `regularize`.
         velocities: Spatial velocities at the world's origin per joint velocity, shape (6, N).
         chains: The chains with their planned steps, shape (C,).
-        weights: Weights of the chains, shape (C,).
         masks: 1 if a joint moves a chain, else 0, shape (C, N).
         jacobian: Written: the weighted Jacobian, shape (6 C, N).
         hessian: Written: shape (N, N).
-        prices: What motion of the joints costs besides, shape (N,).
-        pull: The result of `regularize`; the chains' own pull is added, shape (N,).
+        pull: Written: shape (N,).
     """
     size = pull.size
-    weigh_jacobian(velocities, chains, weights, masks, jacobian)
-    hessian[:] = 0.0
+    regularize(joints, last, posture, prices, hessian, pull)
+    weigh_jacobian(velocities, chains, masks, jacobian)
     for c in range(chains.size):
-        share = math.sqrt(chains[c]["share"])
         for axis in range(6):
             row = jacobian[6 * c + axis]
-            weight = weights[c]["position"] if axis < 3 else weights[c]["orientation"]
-            step = share * weight * chains[c]["step"][axis]
+            weight = chains[c]["share"] * chains[c]["weight"][axis // 3]
+            step = math.sqrt(weight) * chains[c]["step"][axis]
             for i in range(size):
                 factor = row[i]
                 if factor != 0.0:
                     pull[i] += factor * step
                     for j in range(i, size):
                         hessian[i, j] += factor * row[j]
-        damping = chains[c]["damping"] * weights[c]["damping"]
+        damping = chains[c]["damping"]
         if damping != 0.0:
             for n in range(size):
                 hessian[n, n] += damping * masks[c, n]
     for i in range(size):
-        hessian[i, i] += prices[i]
         for j in range(i + 1, size):
             hessian[j, i] = hessian[i, j]
 
@@ -189,6 +187,22 @@ def write_rest(joints: Array, last: Array, limits: Records, rest: Array) -> None
         rest[n] = abs(last[n]) * (0.5 / limits[n]["change"]) * last[n] + joints[n]
 
 
+@kernel("void(f8[::1], f8[::1], LIMIT[::1], f8[::1], f8[::1])")
+def look_ahead(joints: Array, step: Array, limits: Records, ahead: Array, rest: Array) -> None:
+    """Compute the state after a step.
+
+    Args:
+        joints: Joint positions [rad], shape (N,).
+        step: The step [rad], shape (N,).
+        limits: Limits of the joints, shape (N,).
+        ahead: Written: joint positions after the step [rad], shape (N,).
+        rest: Written: resting positions if the joints brake from then on [rad], shape (N,).
+    """
+    for n in range(joints.size):
+        ahead[n] = joints[n] + step[n]
+    write_rest(ahead, step, limits, rest)
+
+
 @kernel("b1(f8[::1], f8[::1], f8[::1], LIMIT[::1])")
 def is_within_limits(step: Array, last: Array, rest: Array, limits: Records) -> bool:
     """Return whether a step is within all limits of motion.
@@ -239,7 +253,5 @@ def free_step(
     """
     if not solve(hessian, pull, factor, step):
         return False
-    for n in range(step.size):
-        ahead[n] = joints[n] + step[n]
-    write_rest(ahead, step, limits, rest)
+    look_ahead(joints, step, limits, ahead, rest)
     return is_within_limits(step, last, rest, limits)

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.utils.compiled import kernel
+from teleop_system.utils.quaternion_kernels import Quaternion, Vector
 
 Array = NDArray[np.float64]
-Vector = tuple[float, float, float]
 Matrix = tuple[Vector, Vector, Vector]
 
 FRAME = np.dtype([("rotation", np.float64, (3, 3)), ("position", np.float64, 3)], align=True)
-"""Pose of a link or of a frame fixed to one; positions in [m]."""
+"""Pose of a link; positions in [m]."""
 JOINT = np.dtype(
     [
         *[("rotation", np.float64, (3, 3)), ("position", np.float64, 3)],
@@ -25,6 +25,8 @@ JOINT = np.dtype(
 """A joint: its frame in that of the parent joint, the axis it rotates about or slides along, and
 its column in vectors of joint positions. Parents come before their children; the first is the
 world."""
+POSE = np.dtype([("position", np.float64, 3), ("orientation", np.float64, 4)], align=True)
+"""Pose of a frame: position [m] and unit quaternion xyzw."""
 ATTACHED = np.dtype(
     [("rotation", np.float64, (3, 3)), ("position", np.float64, 3), ("joint", np.int64)],
     align=True,
@@ -130,7 +132,31 @@ def place_links(joints: NDArray[np.void], positions: Array, links: NDArray[np.vo
         write_frame(links[j], rotation, transformed(parent, (x, y, z)))
 
 
-@kernel("void(FRAME[::1], ATTACHED[::1], FRAME[::1])")
+@kernel("UniTuple(f8, 4)(UniTuple(UniTuple(f8, 3), 3))")
+def quaternion_of(rotation: Matrix) -> Quaternion:
+    """Return the unit quaternion of a rotation matrix.
+
+    It is built on its largest component, which loses no digits.
+    """
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = rotation
+    if xx + yy + zz > 0.0:
+        s = math.sqrt(1.0 + xx + yy + zz)
+        k = 0.5 / s
+        return (zy - yz) * k, (xz - zx) * k, (yx - xy) * k, 0.5 * s
+    if xx >= yy and xx >= zz:
+        s = math.sqrt(1.0 + xx - yy - zz)
+        k = 0.5 / s
+        return 0.5 * s, (xy + yx) * k, (xz + zx) * k, (zy - yz) * k
+    if yy >= zz:
+        s = math.sqrt(1.0 + yy - xx - zz)
+        k = 0.5 / s
+        return (xy + yx) * k, 0.5 * s, (yz + zy) * k, (xz - zx) * k
+    s = math.sqrt(1.0 + zz - xx - yy)
+    k = 0.5 / s
+    return (xz + zx) * k, (yz + zy) * k, 0.5 * s, (yx - xy) * k
+
+
+@kernel("void(FRAME[::1], ATTACHED[::1], POSE[::1])")
 def place_frames(
     links: NDArray[np.void], attached: NDArray[np.void], frames: NDArray[np.void]
 ) -> None:
@@ -145,7 +171,11 @@ def place_frames(
         own = attached[f]
         link, p = links[own["joint"]], own["position"]
         rotation = matrix_product(link["rotation"][:], as_matrix(own["rotation"][:]))
-        write_frame(frames[f], rotation, transformed(link, (p[0], p[1], p[2])))
+        position, orientation = transformed(link, (p[0], p[1], p[2])), quaternion_of(rotation)
+        for n in range(3):
+            frames[f]["position"][n] = position[n]
+        for n in range(4):
+            frames[f]["orientation"][n] = orientation[n]
 
 
 @kernel("void(JOINT[::1], FRAME[::1], f8[:, ::1])")
@@ -170,7 +200,7 @@ def write_jacobian(joints: NDArray[np.void], links: NDArray[np.void], jacobian: 
             jacobian[3, n], jacobian[4, n], jacobian[5, n] = x, y, z
 
 
-@kernel("void(JOINT[::1], f8[::1], FRAME[::1], ATTACHED[::1], FRAME[::1], f8[:, ::1])")
+@kernel("void(JOINT[::1], f8[::1], FRAME[::1], ATTACHED[::1], POSE[::1], f8[:, ::1])")
 def update_tree(
     joints: NDArray[np.void],
     positions: Array,

@@ -69,14 +69,9 @@ class LinkDistances:
         self.reach = np.empty_like(found.reach)
         self.reach[:, columns] = found.reach
 
-    def measure(self, pairs: Indices, joints: Array) -> Array:
-        """Return the distances [m] of some pairs at a posture [rad], shape (K,)."""
-        # Kernels take contiguous vectors.
-        return np.ascontiguousarray(self.contacts(pairs, joints)["distance"])
-
     def measure_all(self, joints: Array) -> Array:
         """Return the distances [m] of all pairs at a posture [rad], shape (P,)."""
-        return self.measure(np.arange(self.count), joints)
+        return self.contacts(np.arange(self.count), joints)["distance"]
 
     def measure_with_slopes(
         self, pairs: Indices, joints: Array, near: float
@@ -103,8 +98,10 @@ class LinkDistances:
     def contacts(self, pairs: Indices, joints: Array) -> Records:
         """Return the contacts of some pairs at a posture [rad] as `CONTACT` records."""
         contacts: Records = np.empty(pairs.size, dtype=kernels.CONTACT)
-        self.tree.place_links(joints)
-        if kernels.find_contacts(self.tree.links, self.shapes, self.pairs, pairs, contacts):
+        tree = self.tree
+        if kernels.find_contacts(
+            tree.joints, joints, tree.links, self.shapes, self.pairs, pairs, contacts
+        ):
             self._complete(pairs, joints, contacts)
         return contacts
 

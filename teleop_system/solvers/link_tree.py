@@ -15,9 +15,10 @@ from teleop_system.solvers.kinematics_kernels import (
     ATTACHED,
     FRAME,
     JOINT,
-    place_links,
+    POSE,
     update_tree,
 )
+from teleop_system.utils.poses import PoseTuple
 
 Array = NDArray[np.float64]
 Records = NDArray[np.void]
@@ -72,7 +73,7 @@ class LinkTree:
         joints: The joints as `JOINT` records, shape (J,); the first is the world.
         links: Pose of the link behind every joint, `FRAME` records of shape (J,).
         attached: The frames on their links, `ATTACHED` records of shape (F,).
-        frames: Pose of every frame, `FRAME` records of shape (F,).
+        frames: Pose of every frame, `POSE` records of shape (F,).
         jacobian: Spatial velocities at the world's origin per joint velocity, linear over
             angular, shape (6, N + M).
     """
@@ -94,15 +95,11 @@ class LinkTree:
         for number, frame in enumerate(frames):
             for name in TreeFrame.__slots__:
                 self.attached[number][name] = getattr(frame, name)
-        self.frames: Records = np.zeros(len(frames), dtype=FRAME)
+        self.frames: Records = np.zeros(len(frames), dtype=POSE)
+        self._rows = self.frames.view(np.float64).reshape(len(frames), 7)
         self._positions = np.array([*np.zeros(size), *fixed])
         self._moving = self._positions[:size]
         self.jacobian = np.zeros((6, self._positions.size))
-
-    def place_links(self, positions: ArrayLike) -> None:
-        """Compute `links` for joint positions [rad] or [m]."""
-        self._moving[:] = positions
-        place_links(self.joints, self._positions, self.links)
 
     def update(self, positions: ArrayLike) -> None:
         """Compute `links`, `frames` and `jacobian` for joint positions [rad] or [m]."""
@@ -110,6 +107,11 @@ class LinkTree:
         update_tree(
             self.joints, self._positions, self.links, self.attached, self.frames, self.jacobian
         )
+
+    def poses(self, positions: ArrayLike) -> list[PoseTuple]:
+        """Return the pose of every frame for joint positions [rad] or [m]."""
+        self.update(positions)
+        return [((x, y, z), (a, b, c, d)) for x, y, z, a, b, c, d in self._rows.tolist()]
 
     def ancestors(self, joint: int) -> list[int]:
         """Return the joints from the root to a joint, itself included."""

@@ -2,22 +2,10 @@
 """The search for pairs of links that may be near: the arithmetic behind `ClosestPairs`."""
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from teleop_system.solvers.distance_kernels import (  # Data types are named in signatures.
-    CONTACT,  # noqa: F401
-    PAIR,  # noqa: F401
-    SHAPE,  # noqa: F401
-    find_contact,
-)
-from teleop_system.solvers.kinematics_kernels import (
-    FRAME,  # noqa: F401
-    JOINT,  # noqa: F401
-    place_links,
-)
 from teleop_system.utils.compiled import kernel
 
 Array = NDArray[np.float64]
@@ -40,20 +28,6 @@ change on the braking path."""
 NEAR = np.dtype([("pair", np.int64), ("at_rest", np.float64), ("ahead", np.float64)], align=True)
 """A pair that was found: its index, its distance at rest, and the largest change of it on the
 braking path [m]."""
-
-
-class Nearest(NamedTuple):
-    """The smallest distances of all pairs that were measured.
-
-    Attributes:
-        is_known: False if a library has to compute a distance; the others are infinite then.
-        at_rest: The smallest distance at rest [m].
-        on_path: The smallest distance that is possible on the braking path [m].
-    """
-
-    is_known: bool
-    at_rest: float
-    on_path: float
 
 
 @kernel("void(f8[::1], f8[::1], f8[::1], TRAVEL[::1])")
@@ -136,49 +110,13 @@ def find_near(
     return count
 
 
-@kernel("(NEAR[::1], BOUND[::1])")
-def note_distances(near: Records, bounds: Records) -> Nearest:
-    """Store measured distances of pairs at rest; return the smallest ones."""
+@kernel("UniTuple(f8, 2)(NEAR[::1], BOUND[::1])")
+def note_distances(near: Records, bounds: Records) -> tuple[float, float]:
+    """Store measured distances of pairs at rest; return the least at rest and on the path."""
     at_rest, on_path = math.inf, math.inf
     for k in range(near.size):
         bound, distance = bounds[near[k]["pair"]], near[k]["at_rest"]
         bound["horizon"] = distance + bound["moved"]
         at_rest = min(at_rest, distance)
         on_path = min(on_path, distance - near[k]["ahead"])
-    return Nearest(True, at_rest, on_path)
-
-
-@kernel(
-    "(JOINT[::1], f8[::1], FRAME[::1], SHAPE[::1], PAIR[::1], CONTACT[::1], NEAR[::1], BOUND[::1])"
-)
-def measure_near(
-    joints: Records,
-    rest: Array,
-    links: Records,
-    shapes: Records,
-    pairs: Records,
-    contact: Records,
-    near: Records,
-    bounds: Records,
-) -> Nearest:
-    """Measure the pairs that were found at their resting position, and store the distances.
-
-    Args:
-        joints: The joints of the robot, shape (J,).
-        rest: Their resting positions [rad], shape (N,).
-        links: Memory for the poses of the links, shape (J,).
-        shapes: The shapes, shape (S,).
-        pairs: All pairs, shape (P,).
-        contact: Memory for one contact, shape (1,).
-        near: The pairs found, shape (K,); `at_rest` is written, NaN if it is unknown.
-        bounds: What is known of the pairs, shape (P,); updated if all distances are known.
-    """
-    place_links(joints, rest, links)
-    is_known = True
-    for k in range(near.size):
-        if not find_contact(links, shapes, pairs[near[k]["pair"]], contact[0]):
-            is_known = False
-        near[k]["at_rest"] = contact[0]["distance"]
-    if not is_known:
-        return Nearest(False, math.inf, math.inf)
-    return note_distances(near, bounds)
+    return at_rest, on_path

@@ -4,14 +4,18 @@
 import logging
 import warnings
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
 
 from teleop_system.exceptions import UnknownNameError
+from teleop_system.solvers.base_solver import ModelSolver
 from teleop_system.solvers.chain_config import ChainConfig
-from teleop_system.solvers.pinocchio_solver import PinocchioSolver
+
+if TYPE_CHECKING:
+    from teleop_system.solvers.kinematics import KinematicModel
 
 __all__ = ["ChainConfig", "PinkIKSolver"]
 
@@ -23,13 +27,15 @@ BACKENDS = {"proxqp": "proxsuite", "daqp": "daqp", "osqp": "osqp"}
 _logger = logging.getLogger(__name__)
 
 
-class PinkIKSolver(PinocchioSolver):
+class PinkIKSolver(ModelSolver):
     """Pink's frame and posture tasks within its configuration, velocity, acceleration limits.
 
     Pink fails if its QP has no solution or a joint is a rounding error outside its limits. Here
     such a joint counts as being at its limit, another back end is tried, and if no back end finds
     a step the robot brakes. Ignores `collision_pairs`.
     """
+
+    _kinematics: "KinematicModel"
 
     PACKAGES = {"pinocchio": "pin", "pink": "pin-pink", "qpsolvers": "qpsolvers"}  # noqa: RUF012
 
@@ -117,7 +123,7 @@ class PinkIKSolver(PinocchioSolver):
             frame_task.set_position_cost(factor * task.config.position_weight)
             frame_task.set_orientation_cost(factor * task.config.orientation_weight)
         catching_up = sum(task.damping for task in self._task_list)
-        self._damping = self._options.damping + self._options.adaptive_damping * catching_up
+        self._damping = self._options.damping + catching_up
         share = min(1.0, self._options.posture_speed * self._dt)
         posture = inside + share * (np.clip(self._posture, limits.lower, limits.upper) - inside)
         self._posture_task.set_target(kinematics.configuration(posture).copy())

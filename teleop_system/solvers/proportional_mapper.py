@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simplest mapping from targets to joints: proportional, about a reference posture."""
 
+from types import MappingProxyType
+
 import numpy as np
 from numpy.typing import NDArray
 from typing_extensions import override
@@ -11,7 +13,6 @@ from teleop_system.solvers.chain_kernels import pose_difference
 from teleop_system.solvers.options import SolverOptions
 from teleop_system.solvers.urdf_kinematics import UrdfKinematics
 from teleop_system.utils.poses import PoseTuple
-from teleop_system.utils.quaternion_kernels import from_matrix
 
 Array = NDArray[np.float64]
 
@@ -31,6 +32,8 @@ class ProportionalMapper(ModelSolver):
     errors reported are measured by forward kinematics, and grow with the displacement.
     Reads URDF files only; ignores `collision_pairs`.
     """
+
+    PACKAGES = MappingProxyType({})
 
     _kinematics: UrdfKinematics
 
@@ -82,11 +85,7 @@ class ProportionalMapper(ModelSolver):
 
     def _poses_at(self, joints: Array) -> list[PoseTuple]:
         """Return the pose of every chain's frame."""
-        self._tree.update(joints)
-        return [
-            (tuple(frame["position"].tolist()), from_matrix(frame["rotation"]))
-            for frame in self._tree.frames
-        ]
+        return self._tree.poses(joints)
 
     def _linear_gains(self) -> Array:
         """Return the damped inverse of all frames' motion at the posture, shape (N, 6 chains)."""

@@ -5,7 +5,7 @@ With `x` the joint steps of the tick, the program minimises, weighted,
 
     Σ |J x - e|²  over the chains   +   posture   +   damping   +   inertia
 
-(see `Regularization`) within bounds on `x` that hold position, velocity and acceleration limits at
+(see `motion_prices`) within bounds on `x` that hold position, velocity and acceleration limits at
 once (see `MotionBounds`) and rows that keep links apart (see `SelfCollision`). Braking meets
 them all, so there always is a solution. The damping of the joints of a chain grows with the error
 that the chain still has to close, which keeps singular and unreachable targets quiet, and leaves
@@ -21,12 +21,13 @@ from typing_extensions import override
 
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.solvers import ik_kernels as kernels
+from teleop_system.solvers.base_solver import ModelSolver
 from teleop_system.solvers.braking_state import BrakingState
-from teleop_system.solvers.pinocchio_solver import PinocchioSolver
 from teleop_system.solvers.qp_backend import BACKENDS, installed_backends
-from teleop_system.solvers.regularization import Regularization
+from teleop_system.solvers.regularization import motion_prices
 
 if TYPE_CHECKING:
+    from teleop_system.solvers.kinematics import KinematicModel
     from teleop_system.solvers.self_collision import SelfCollision
 
 Array = NDArray[np.float64]
@@ -38,8 +39,10 @@ ATTEMPTS = 3
 _logger = logging.getLogger(__name__)
 
 
-class QPIKSolver(PinocchioSolver):
+class QPIKSolver(ModelSolver):
     """Whole-body differential IK: all limits, self-collision, posture, one warm-started QP."""
+
+    _kinematics: "KinematicModel"
 
     @override
     def _prepare(self) -> bool:
@@ -53,33 +56,22 @@ class QPIKSolver(PinocchioSolver):
         if not names:
             _logger.error("QPIKSolver needs daqp or proxsuite: pip install 'teleop_system[ik]'")
             return False
-        size, chains = len(self._names), len(self._task_list)
+        size, chains = len(self._names), len(self._chains)
         self._backend = BACKENDS[names[0]][1](size)
         self._collision = self._create_collision()
-        configs = [task.config for task in self._task_list]
-        self._weights = np.array(
-            [
-                (config.position_weight, config.orientation_weight, options.adaptive_damping)
-                for config in configs
-            ],
-            dtype=kernels.WEIGHT,
-        )
         self._jacobian = np.empty((6 * chains, size))
         self._hessian, self._factor = np.empty((2, size, size))
-        self._gradient = np.empty(size)
-        self._free = np.empty(size)
-        self._regularization = Regularization(self._limits, options)
-        self._pull = self._regularization.pull  # The gradient, negated.
+        self._pull, self._gradient = np.empty((2, size))  # The one is the other, negated.
         self._is_limited = True
-        # Memory of `free_step`; and the resting positions of the current and of the next state.
-        self._ahead, self._rest, self._next_rest = np.zeros((3, size))
+        self._rest = np.zeros(size)
         self._current = BrakingState(self._joints, self._last_step, self._rest)
+        self._next = BrakingState(*np.zeros((3, size)))  # The state after the tick.
         return True
 
     @override
     def _set_period(self, dt: float) -> None:
         super()._set_period(dt)
-        self._regularization.set_period(dt)
+        self._prices = motion_prices(self._limits, self._options, dt)
         if self._collision is not None:
             self._collision.set_period(dt, self._bounds.change)
 
@@ -96,56 +88,59 @@ class QPIKSolver(PinocchioSolver):
 
     @override
     def _step(self) -> Array | None:
-        self._assemble()
-        step = self._free_step()
-        if step is not None:
-            return step
+        kernels.assemble(
+            self._joints,
+            self._last_step,
+            self._posture,
+            self._prices,
+            self._tree.jacobian,
+            self._chains,
+            self._masks,
+            self._jacobian,
+            self._hessian,
+            self._pull,
+        )
+        if self._free_step():
+            return self._next.step
         self._update_bounds()
-        collision = self._collision
         for _ in range(ATTEMPTS):
             step = self._limited_step()
-            if step is None or collision is None or self._keeps_apart(step, collision):
-                break
-            step = None
-        if collision is not None:
             if step is None:
-                # Braking is always allowed; this keeps the distances up to date.
-                self._keeps_apart(self._bounds.braking_step(self._last_step), collision)
-            self._accept(collision)
-        return step
+                break
+            if self._advance(step):
+                return step
+        # Braking is always allowed; this keeps the distances up to date.
+        self._advance(self._bounds.braking_step(self._last_step), is_braking=True)
+        return None
 
     def _update_rest(self) -> None:
         kernels.write_rest(self._joints, self._last_step, self._bounds.limits, self._rest)
 
-    def _free_step(self) -> Array | None:
-        """Return the step without any limits, or None if it might exceed one.
+    def _free_step(self) -> bool:
+        """Take the step without any limits; False if it might exceed one.
 
         If nothing limited the last tick, usually nothing limits this one either, and a Cholesky
         factorisation replaces the QP.
         """
         collision = self._collision
         if self._is_limited or (collision is not None and collision.has_rows):
-            return None
-        self._is_limited = True
-        step, ahead, rest = self._free, self._ahead, self._next_rest
-        if not kernels.free_step(
-            self._hessian,
-            self._pull,
-            self._joints,
-            self._last_step,
-            self._bounds.limits,
-            self._factor,
-            step,
-            ahead,
-            rest,
-        ):
-            return None
-        if collision is not None:
-            if not collision.check(BrakingState(ahead, step, rest), self._current):
-                return None
-            self._accept(collision)
-        self._is_limited = False
-        return step
+            return False
+        ahead, step, rest = self._next
+        self._is_limited = (
+            not kernels.free_step(
+                self._hessian,
+                self._pull,
+                self._joints,
+                self._last_step,
+                self._bounds.limits,
+                self._factor,
+                step,
+                ahead,
+                rest,
+            )
+            or not self._keeps_apart()
+        )
+        return not self._is_limited
 
     def _limited_step(self) -> Array | None:
         """Return the step within all limits, or None if the QP fails."""
@@ -166,29 +161,22 @@ class QPIKSolver(PinocchioSolver):
         self._is_limited = self._is_outside or bool(is_at_bound.any())
         return step
 
-    def _keeps_apart(self, step: Array, collision: "SelfCollision") -> bool:
-        ahead = self._joints + step
-        kernels.write_rest(ahead, step, self._bounds.limits, self._next_rest)
-        return collision.check(BrakingState(ahead, step, self._next_rest), self._current)
+    def _advance(self, step: Array, *, is_braking: bool = False) -> bool:
+        """Take a step if that keeps links apart, or if it brakes; return whether it does."""
+        ahead, _, rest = self._next
+        self._next.step[:] = step
+        kernels.look_ahead(self._joints, step, self._bounds.limits, ahead, rest)
+        return self._keeps_apart(is_braking=is_braking)
 
-    def _accept(self, collision: "SelfCollision") -> None:
-        collision.accept()
-        self._rest[:] = self._next_rest
-
-    def _assemble(self) -> None:
-        """Compute the weighted Jacobian, the Hessian and the negated gradient of the tick."""
-        regularization = self._regularization
-        regularization.update(self._joints, self._last_step, self._posture)
-        kernels.assemble(
-            self._tree.jacobian,
-            self._chains,
-            self._weights,
-            self._masks,
-            self._jacobian,
-            self._hessian,
-            regularization.prices,
-            self._pull,
-        )
+    def _keeps_apart(self, *, is_braking: bool = False) -> bool:
+        """Return whether links stay apart in the next state; if so, continue from there."""
+        collision = self._collision
+        if collision is None:
+            return True
+        is_allowed = collision.check(self._next, self._current, is_braking=is_braking)
+        if is_allowed or is_braking:
+            self._rest[:] = self._next.rest
+        return is_allowed
 
     def _create_collision(self) -> "SelfCollision | None":
         from teleop_system.solvers.self_collision import SelfCollision

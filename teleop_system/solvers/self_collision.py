@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from teleop_system.solvers import approach_kernels as kernels
 from teleop_system.solvers.braking_state import BrakingState
-from teleop_system.solvers.closest_pairs import ClosestPairs
+from teleop_system.solvers.closest_pairs import ClosestPairs, NearPairs
 from teleop_system.solvers.kinematics import KinematicModel
 from teleop_system.solvers.link_distances import LinkDistances
 
@@ -35,7 +35,7 @@ TOLERANCE = 1e-6
 class SelfCollision:
     """The pairs of links to be kept apart, and their rows of the tick.
 
-    Each tick is `add_rows()`, a solution, `check()`, and either `accept()` or another solution.
+    Each tick is `add_rows()`, a solution, and `check()`, which may ask for another solution.
 
     Args:
         kinematics: The model.
@@ -89,8 +89,7 @@ class SelfCollision:
         """Measure every pair anew, on the braking path of a new start."""
         self._close = {}
         self._closest.reset(state.rest)
-        self.check(state, state)
-        self.accept()
+        self.check(state, state, is_braking=True)
 
     @property
     def has_rows(self) -> bool:
@@ -121,41 +120,30 @@ class SelfCollision:
             self.row_bounds,
         )
 
-    def check(self, state: BrakingState, current: BrakingState) -> bool:
+    def check(
+        self, state: BrakingState, current: BrakingState, *, is_braking: bool = False
+    ) -> bool:
         """Return whether a tick may lead from the state `current` to `state`.
 
-        If it may not because of pairs that had no row, `add_rows()` gives them one.
-        """
-        self._next_close = {}
-        nearest = self._closest.find(state.joints, state.rest)
-        if nearest.on_path >= self._slow:
-            return True
-        at_rest, changes = self._closest.at_rest, self._closest.changes
-        is_near = at_rest - changes < self._slow
-        pairs = self._closest.pairs[is_near]
-        return self._check_path(pairs, at_rest[is_near], changes[is_near], state, current)
-
-    def accept(self) -> None:
-        """Continue from the state that was last checked."""
-        self._close = self._next_close
-
-    def _check_path(
-        self,
-        pairs: Indices,
-        at_rest: Array,
-        changes: Array,
-        state: BrakingState,
-        current: BrakingState,
-    ) -> bool:
-        """Measure pairs all along a braking path; return whether it is allowed.
+        If it may, the next tick continues from there. If it may not because of pairs that had no
+        row, `add_rows()` gives them one.
 
         Args:
-            pairs: Pairs that may be nearer than `slow` somewhere on the path, shape (K,).
-            at_rest: Their distances at rest [m], shape (K,).
-            changes: Largest changes of these on the path [m], shape (K,).
-            state: The state it begins with.
-            current: The state before.
+            state: The state after the tick.
+            current: The state before it.
+            is_braking: Whether the robot brakes in the tick, which is always allowed.
         """
+        self._next_close = {}
+        near = self._closest.find(state.joints, state.rest)
+        is_allowed = near.least_on_path >= self._slow or self._check_path(near, state, current)
+        if is_allowed or is_braking:
+            self._close = self._next_close
+        return is_allowed
+
+    def _check_path(self, near: NearPairs, state: BrakingState, current: BrakingState) -> bool:
+        """Measure pairs all along the braking path of a state; return whether it is allowed."""
+        is_near = near.at_rest - near.changes < self._slow
+        pairs, at_rest, changes = near.pairs[is_near], near.at_rest[is_near], near.changes[is_near]
         missed: list[tuple[int, int]] = []
         now, is_allowed = self._measure_at(FIRST, state.joints, pairs, missed)
         ending = pairs[at_rest < self._slow]

@@ -5,10 +5,6 @@ Quaternions are xyzw and of unit length.
 """
 
 from collections.abc import Callable
-from math import sqrt
-
-import numpy as np
-from numpy.typing import NDArray
 
 from teleop_system.utils import quaternion_formulas as formulas
 from teleop_system.utils.compiled import kernel
@@ -48,26 +44,3 @@ def scaled_rotation(q: Quaternion, scale: float) -> Quaternion:
     """Return a rotation about the same axis by `scale` times the angle."""
     x, y, z = rotation_vector(q)
     return from_rotation_vector((x * scale, y * scale, z * scale))
-
-
-@kernel("UniTuple(f8, 4)(f8[:, ::1])")
-def from_matrix(r: NDArray[np.float64]) -> Quaternion:
-    """Return the unit quaternion of a rotation matrix, shape (3, 3).
-
-    It is built on its largest component, which loses no digits.
-    """
-    if r[0, 0] + r[1, 1] + r[2, 2] > 0.0:
-        s = sqrt(1.0 + r[0, 0] + r[1, 1] + r[2, 2])
-        k = 0.5 / s
-        return (r[2, 1] - r[1, 2]) * k, (r[0, 2] - r[2, 0]) * k, (r[1, 0] - r[0, 1]) * k, 0.5 * s
-    if r[0, 0] >= r[1, 1] and r[0, 0] >= r[2, 2]:
-        s = sqrt(1.0 + r[0, 0] - r[1, 1] - r[2, 2])
-        k = 0.5 / s
-        return 0.5 * s, (r[0, 1] + r[1, 0]) * k, (r[0, 2] + r[2, 0]) * k, (r[2, 1] - r[1, 2]) * k
-    if r[1, 1] >= r[2, 2]:
-        s = sqrt(1.0 + r[1, 1] - r[0, 0] - r[2, 2])
-        k = 0.5 / s
-        return (r[0, 1] + r[1, 0]) * k, 0.5 * s, (r[1, 2] + r[2, 1]) * k, (r[0, 2] - r[2, 0]) * k
-    s = sqrt(1.0 + r[2, 2] - r[0, 0] - r[1, 1])
-    k = 0.5 / s
-    return (r[0, 2] + r[2, 0]) * k, (r[1, 2] + r[2, 1]) * k, 0.5 * s, (r[1, 0] - r[0, 1]) * k

@@ -60,7 +60,10 @@ def load(path: str, **changes: object) -> KinematicModel:
 
 def placements(tree: LinkTree) -> list[tuple[Array, Array]]:
     """Return position and rotation of every frame."""
-    return [(frame["position"].copy(), frame["rotation"].copy()) for frame in tree.frames]
+    return [
+        (frame["position"].copy(), Rotation.from_quat(frame["orientation"]).as_matrix())
+        for frame in tree.frames
+    ]
 
 
 def random_joints(seed: int) -> Array:
@@ -112,7 +115,7 @@ def test_mjcf_and_urdf_give_the_same_kinematics() -> None:
 def test_the_weighted_jacobian_matches_finite_differences() -> None:
     solver = create(QPIKSolver)
     solver.solve_multi({}, READY, DT)
-    solver._assemble()
+    solver._step()
     jacobian, start = solver._jacobian.copy(), solver._joints.copy()
     for joint in range(20):
         ends = []

@@ -42,8 +42,9 @@ def test_most_pairs_need_no_library() -> None:
 def known_contacts(distances: LinkDistances, joints: np.ndarray) -> np.ndarray:
     """Return what the kernels find without the library."""
     contacts = np.empty(distances.count, dtype=kernels.CONTACT)
-    distances.tree.place_links(joints)
     kernels.find_contacts(
+        distances.tree.joints,
+        joints,
         distances.tree.links,
         distances.shapes,
         distances.pairs,

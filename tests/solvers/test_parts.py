@@ -18,7 +18,7 @@ from teleop_system.robots import load_robot
 from teleop_system.solvers import ChainConfig, chain_kernels, make_solver
 from teleop_system.solvers.chain_task import ChainTask
 from teleop_system.solvers.ik_kernels import is_within_limits
-from teleop_system.solvers.kinematics_kernels import FRAME
+from teleop_system.solvers.kinematics_kernels import POSE
 from teleop_system.solvers.motion_bounds import JointLimitArrays, MotionBounds
 from teleop_system.solvers.qp_backend import BACKENDS, installed_backends
 
@@ -75,19 +75,29 @@ def test_the_check_of_a_free_step_allows_only_what_the_bounds_allow(seed: int) -
     assert agreed > 10
 
 
+FIRST = np.zeros(1, dtype=np.int64)
+"""Index of the one chain."""
+
+
 def task_at(position: Array, rotation: Rotation) -> tuple[ChainTask, Any]:
     """Return a task and its record, in an array of one."""
     chains = np.zeros(1, dtype=chain_kernels.CHAIN)
-    task = ChainTask("arm", ChainConfig("hand"), chains[0])
+    task = ChainTask("arm", ChainConfig("hand"), 2.0, chains[0])
     task.set_period(0.01)
-    frames = np.zeros(1, dtype=FRAME)
-    frames["rotation"], frames["position"] = rotation.as_matrix(), position
-    chain_kernels.observe(chains, frames)
+    chain_kernels.observe(chains, frames_at(position, rotation))
     return task, chains
 
 
-def set_target(chains: Any, *numbers: float) -> None:
-    refused = chain_kernels.set_targets(chains, np.array([numbers]), np.zeros(1, dtype=np.int64))
+def frames_at(position: Array, rotation: Rotation) -> Any:
+    frames = np.zeros(1, dtype=POSE)
+    frames["position"], frames["orientation"] = position, rotation.as_quat()
+    return frames
+
+
+def plan(chains: Any, *target: float) -> None:
+    """Plan the first tick towards a target."""
+    targets, work = np.array([target]), np.zeros((3, 6))
+    refused = chain_kernels.plan(chains, targets, FIRST, True, work)
     assert refused == chain_kernels.ACCEPTED
 
 
@@ -97,9 +107,8 @@ def test_errors_of_a_task_agree_with_scipy(seed: int) -> None:
     here, there = Rotation.random(2, random_state=seed)
     position, target = random.normal(size=(2, 3))
     task, chains = task_at(position, here)
-    set_target(chains, *target, *there.as_quat())
-    chain_kernels.measure(chains)
-    distance, angle = task.error
+    plan(chains, *target, *there.as_quat())
+    distance, angle = chain_kernels.measure(chains, frames_at(position, here), FIRST)
     assert distance == pytest.approx(np.linalg.norm(target - position))
     assert angle == pytest.approx((there * here.inv()).magnitude(), abs=1e-9)
     error = task.target_from((tuple(position.tolist()), tuple(here.as_quat().tolist())))
@@ -110,9 +119,7 @@ def test_a_small_error_is_closed_at_once_and_a_large_one_in_time() -> None:
     task, chains = task_at(np.zeros(3), Rotation.identity())
     steps = []
     for distance in (1e-6, 0.01, 1.0):
-        set_target(chains, distance, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
-        task.forget_motion()
-        chain_kernels.plan(chains, np.zeros((3, 6)))
+        plan(chains, distance, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
         steps.append(task.step[0])
     assert steps[0] == pytest.approx(1e-6, rel=0.01)
     assert 0.0 < steps[1] < 0.01
@@ -123,9 +130,7 @@ def test_a_far_target_has_a_smaller_share_than_a_near_one() -> None:
     task, chains = task_at(np.zeros(3), Rotation.identity())
     shares = []
     for distance in (0.05, 0.5, 100.0):
-        set_target(chains, distance, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
-        task.forget_motion()
-        chain_kernels.plan(chains, np.zeros((3, 6)))
+        plan(chains, distance, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
         shares.append(task.share)
     assert shares == pytest.approx([1.0, 0.2, 1e-3], rel=0.05)
 

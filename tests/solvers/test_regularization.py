@@ -5,10 +5,11 @@ import pytest
 from teleop_system.exceptions import ConfigError
 from teleop_system.interfaces import Pose6D
 from teleop_system.solvers import ChainConfig
+from teleop_system.solvers.ik_kernels import regularize
 from teleop_system.solvers.motion_bounds import JointLimitArrays
 from teleop_system.solvers.options import SolverOptions
 from teleop_system.solvers.qp_ik_solver import QPIKSolver
-from teleop_system.solvers.regularization import Regularization
+from teleop_system.solvers.regularization import motion_prices
 from tests.solvers.rby1 import ACCELERATION, DT, FRAMES, READY, Oracle, create
 
 CALM = {"damping": 5e-3, "inertia": 2e-2, "acceleration_share": 0.7}
@@ -25,10 +26,18 @@ def limits(acceleration: float = 10.0) -> JointLimitArrays:
 
 def terms(joints: list[float], last: list[float], **options: float) -> tuple[list, list]:
     quiet = {"damping": 0.0, "posture_weight": 0.0, **options}
-    regularization = Regularization(limits(), SolverOptions(**quiet))
-    regularization.set_period(DT)
-    regularization.update(np.array(joints), np.array(last), np.zeros(2))
-    return regularization.prices.tolist(), regularization.pull.tolist()
+    return regularized(joints, last, limits(), SolverOptions(**quiet))
+
+
+def regularized(
+    joints: list[float], last: list[float], limits: JointLimitArrays, options: SolverOptions
+) -> tuple[list, list]:
+    """Return the prices and the pull of two joints whose preferred positions are zero."""
+    hessian, pull = np.empty((2, 2)), np.empty(2)
+    prices = motion_prices(limits, options, DT)
+    regularize(np.array(joints), np.array(last), np.zeros(2), prices, hessian, pull)
+    assert hessian[0, 1] == hessian[1, 0] == 0.0
+    return np.diag(hessian).tolist(), pull.tolist()
 
 
 def test_inertia_pulls_towards_the_last_step() -> None:
@@ -38,10 +47,9 @@ def test_inertia_pulls_towards_the_last_step() -> None:
 
 
 def test_joints_that_accelerate_slowly_pay_more_for_it() -> None:
-    regularization = Regularization(limits(5.0), SolverOptions(inertia=0.5, damping=0.0))
-    regularization.set_period(DT)
-    regularization.update(np.zeros(2), np.zeros(2), np.zeros(2))
-    np.testing.assert_allclose(regularization.prices, 2.0, atol=1e-4)
+    options = SolverOptions(inertia=0.5, damping=0.0)
+    prices, _ = regularized([0.0, 0.0], [0.0, 0.0], limits(5.0), options)
+    np.testing.assert_allclose(prices, 2.0, atol=1e-4)
 
 
 def test_limits_push_back_within_their_margin_only() -> None:

@@ -4,15 +4,15 @@
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.safety.motion.limits import MotionLimits
 from teleop_system.safety.motion.state import MotionState
-from teleop_system.solvers.closest_pairs import ClosestPairs
+from teleop_system.solvers.closest_pairs import ClosestPairs, NearPairs
 from teleop_system.solvers.link_distances import LinkDistances
-from teleop_system.solvers.pair_kernels import Nearest
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -46,7 +46,6 @@ class BrakingPaths:
     ) -> None:
         self.distances = distances
         self.limits = limits
-        self.slow = slow
         self.spacing = spacing
         self._closest = ClosestPairs(distances, at_rest=slow, on_path=stop)
 
@@ -54,67 +53,24 @@ class BrakingPaths:
         """Start anew from rest at joint positions [rad]; return all distances there [m]."""
         return self._closest.reset(positions)
 
-    def find(self, state: MotionState) -> Nearest:
-        """Measure the pairs that may be near, at rest or on the braking path of a state."""
-        return self._closest.find(state.position, state.rest, state.excursion)
-
     def path(self, state: MotionState) -> "BrakingPath":
         """Return the braking path of a state with all pairs that may be near."""
-        return self.last_path(state, self.find(state).on_path)
-
-    def last_path(self, state: MotionState, least_on_path: float) -> "BrakingPath":
-        """Return the same for the state of the last `find()`, with its result."""
-        closest = self._closest
-        return BrakingPath(
-            self, state, closest.pairs, closest.at_rest, closest.changes, least_on_path
-        )
+        near = self._closest.find(state.position, state.rest, state.excursion)
+        return BrakingPath(self, state, near)
 
 
-class BrakingPath:
+class BrakingPath(NamedTuple):
     """The path from one state to rest.
 
-    Args:
+    Attributes:
         paths: Measures distances and computes braking motions.
         state: The state it begins with.
-        pairs: Pairs that may be near, shape (K,).
-        at_rest: Their distances at rest [m], shape (K,).
-        changes: Largest changes of these on the path [m], shape (K,).
-        least_on_path: The smallest distance that is possible on the path [m].
-
-    Attributes:
-        rest: Joint positions at its end [rad], shape (N,).
-        pairs: As given.
-        at_rest: As given.
-        least_on_path: As given.
+        near: The pairs that may be near.
     """
 
-    __slots__ = (
-        "_changes",
-        "_excursion",
-        "_paths",
-        "_state",
-        "at_rest",
-        "least_on_path",
-        "pairs",
-        "rest",
-    )
-
-    def __init__(
-        self,
-        paths: BrakingPaths,
-        state: MotionState,
-        pairs: Indices,
-        at_rest: Array,
-        changes: Array,
-        least_on_path: float,
-    ) -> None:
-        self._paths = paths
-        self._state = state
-        self.rest, self._excursion = state.rest, state.excursion
-        self.pairs = pairs
-        self.at_rest = at_rest
-        self._changes = changes
-        self.least_on_path = least_on_path
+    paths: BrakingPaths
+    state: MotionState
+    near: NearPairs
 
     def below(self, limit: float, inside: Collection[int]) -> dict[int, float]:
         """Return the pairs that come nearer than `limit` [m], and how near.
@@ -124,15 +80,15 @@ class BrakingPath:
             inside: Pairs that are below it already; they get no margin.
         """
         worst: dict[int, float] = {}
-        _note(self.pairs, self.at_rest, limit, worst)
-        unsure = self.at_rest - self._changes < limit
+        _note(self.near.pairs, self.near.at_rest, limit, worst)
+        unsure = self.near.at_rest - self.near.changes < limit
         if not unsure.any():
             return worst
-        pairs = self.pairs[unsure]
-        distances = self._paths.distances.measure(pairs, self._state.position)
-        start = _Sample(0.0, self._state.position, distances)
+        pairs = self.near.pairs[unsure]
+        distances = self.paths.distances.contacts(pairs, self.state.position)["distance"]
+        start = _Sample(0.0, self.state.position, distances)
         _note(pairs, start.distances, limit, worst)
-        end = _Sample(1.0, self.rest, self.at_rest[unsure])
+        end = _Sample(1.0, self.state.rest, self.near.at_rest[unsure])
         self._search(pairs, start, end, limit, inside, worst)
         return worst
 
@@ -146,15 +102,15 @@ class BrakingPath:
         worst: dict[int, float],
     ) -> None:
         """Note the pairs that come nearer than the limit between two samples."""
-        motion = np.abs(end.pose - start.pose) + self._excursion
-        lengths = self._paths.distances.reach[pairs].dot(motion)
+        motion = np.abs(end.pose - start.pose) + self.state.excursion
+        lengths = self.paths.distances.reach[pairs].dot(motion)
         # Nowhere in between is the distance of a pair below this.
         unsure = start.distances + end.distances - lengths < 2.0 * limit
         if not unsure.any():
             return
         pairs, lengths = pairs[unsure], lengths[unsure]
         start, end = start.of(unsure), end.of(unsure)
-        if lengths.max() <= self._paths.spacing or end.share - start.share <= SHORTEST:
+        if lengths.max() <= self.paths.spacing or end.share - start.share <= SHORTEST:
             # Shapes that pass each other are nearest between two samples, at the bottom of an arc.
             dips = lengths * lengths / (8.0 * SHARPEST)
             dips[[pair in inside for pair in pairs.tolist()]] = 0.0
@@ -167,8 +123,8 @@ class BrakingPath:
         share = 0.5 * (start.share + end.share)
         # A braking motion covers about this part of its length in this part of its time.
         time = 1.0 - math.sqrt(1.0 - share)
-        pose = self._paths.limits.braking_pose(self._state, time)
-        middle = _Sample(share, pose, self._paths.distances.measure(pairs, pose))
+        pose = self.paths.limits.braking_pose(self.state, time)
+        middle = _Sample(share, pose, self.paths.distances.contacts(pairs, pose)["distance"])
         _note(pairs, middle.distances, limit, worst)
         self._search(pairs, start, middle, limit, inside, worst)
         self._search(pairs, middle, end, limit, inside, worst)

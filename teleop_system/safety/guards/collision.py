@@ -75,18 +75,15 @@ class CollisionGuard:
 
     def limit(self, step: Step, wanted: MotionState, log: CauseLog) -> MotionState:
         """Return the wanted state, or one between it and braking that keeps the distances."""
-        paths = self._paths
-        nearest = paths.find(wanted)
-        if nearest.at_rest < paths.slow or nearest.on_path < self._stop:
-            path = paths.last_path(wanted, nearest.on_path)
-            if nearest.at_rest < paths.slow or self._failing(path):
-                return self._approach(step, wanted, path, log)
+        path = self._paths.path(wanted)
+        if path.near.least_at_rest < self._config.slow or self._failing(path):
+            return self._approach(step, wanted, path, log)
         return wanted
 
     def _failing(self, path: BrakingPath) -> set[int]:
         """Return the pairs that would come too near while braking from a state to rest."""
         floors, stop = self._inside, self._stop
-        if path.least_on_path >= stop:
+        if path.near.least_on_path >= stop:
             return set()
         found = path.below(stop - TOLERANCE, floors)
         return {
@@ -102,9 +99,10 @@ class CollisionGuard:
         shares = np.ones(len(self._columns))
         slowed: dict[int, float] = {}
         old_rest = step.state.rest
-        is_near = path.at_rest < self._config.slow
-        pairs, found = path.pairs[is_near], path.at_rest[is_near]
-        starts = self._distances.measure(pairs, old_rest)
+        near = path.near
+        is_near = near.at_rest < self._config.slow
+        pairs, found = near.pairs[is_near], near.at_rest[is_near]
+        starts = self._distances.contacts(pairs, old_rest)["distance"]
         rows = zip(pairs.tolist(), starts.tolist(), found.tolist(), strict=True)
         for pair, start, distance in rows:
             self._update_floor(pair, start, step.state.position)
@@ -137,7 +135,7 @@ class CollisionGuard:
 
     def _distance(self, pair: int, pose: Array) -> float:
         """Return the distance [m] of one pair at a pose [rad]."""
-        return float(self._distances.measure(np.array([pair]), pose)[0])
+        return float(self._distances.contacts(np.array([pair]), pose)["distance"][0])
 
     def _blend(self, step: Step, wanted: MotionState, shares: Array) -> MotionState:
         return step.slowed(wanted, shares[self._part_of_joint])
@@ -160,7 +158,7 @@ class CollisionGuard:
         approaching, approach = [], 0.0
         for part in self._parts_of[pair]:
             pose = step.state.rest.copy()
-            pose[self._columns[part]] = path.rest[self._columns[part]]
+            pose[self._columns[part]] = path.state.rest[self._columns[part]]
             change = self._distance(pair, pose) - start
             if change < 0.0:
                 approaching.append(part)
