@@ -182,10 +182,18 @@ class RobotSide:
         late: Cause | None = None,
     ) -> SafetyOutput | None:
         """Limit and send the commands; return what was sent, None while the state is unknown."""
-        self.output = self._limit(now, commands, base, requests)
-        self._send()
-        self.causes = self._all_causes(late)
-        return self.output
+        output = self.output = self._limit(now, commands, base, requests)
+        cause = self.status.cause
+        causes = [] if cause is None else [cause]
+        if output is not None:
+            if self._is_connected:
+                self._send(output)
+            # The engagement already reports that the robot is not engaged.
+            causes.extend(c for c in output.causes if c.rule is not Rule.NOT_ENGAGED)
+        if late is not None:
+            causes.append(late)
+        self.causes = tuple(causes)
+        return output
 
     def refusal(self, *, inputs_fresh: bool) -> str:
         """Return why a request to engage would be refused now; empty where it would not."""
@@ -271,21 +279,8 @@ class RobotSide:
         except InvalidJointStateError:
             return None  # The safety manager has no measured positions yet.
 
-    def _send(self) -> None:
-        if self.output is None or not self._is_connected:
-            return
+    def _send(self, output: SafetyOutput) -> None:
         try:
-            self.drive.send(self.output)
+            self.drive.send(output)
         except DeviceNotConnectedError as error:
             logger.warning("%s", error)  # The engagement reacts in the next cycle.
-
-    def _all_causes(self, late: Cause | None) -> tuple[Cause, ...]:
-        found: list[Cause] = []
-        if self.status.cause is not None:
-            found.append(self.status.cause)
-        if self.output is not None:
-            # The engagement already reports that the robot is not engaged.
-            found += [c for c in self.output.causes if c.rule is not Rule.NOT_ENGAGED]
-        if late is not None:
-            found.append(late)
-        return tuple(found)

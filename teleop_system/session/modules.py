@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The controllers of a session behind one interface: samples in, commands out."""
+"""The controllers of a session behind one interface, each at its own rate."""
 
 import abc
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,7 @@ from teleop_system.robots import RobotDescription
 from teleop_system.safety import PartCommand
 from teleop_system.safety.parts import BASE, HEAD
 from teleop_system.session.signals import OperatorSample, Samples
+from teleop_system.timing.scheduler import RateDivider
 
 Array = NDArray[np.float64]
 
@@ -74,6 +77,52 @@ class TeleopModule(abc.ABC):
 
     def recenter(self) -> None:  # noqa: B027 - Most modules have no centre.
         """Make the present posture of the operator the centre."""
+
+
+class ModuleSchedule:
+    """One controller, when it is due, and its last causes.
+
+    Args:
+        module: The controller.
+        loop_rate: Ticks of the loop per second in [Hz]; a faster controller runs in every tick.
+
+    Attributes:
+        module: The controller.
+        causes: The causes of its last update.
+        updates: Number of updates so far.
+    """
+
+    def __init__(self, module: TeleopModule, loop_rate: float) -> None:
+        self.module = module
+        self.causes: tuple[Cause, ...] = ()
+        self.updates = 0
+        rate = min(module.rate, loop_rate)
+        share = (Fraction(rate) / Fraction(loop_rate)).limit_denominator(1_000_000)
+        self._divider = RateDivider(share, loop_rate)
+        self._period = 1.0 / rate
+        self._last = -math.inf
+        self._runs_next_tick = False
+
+    def run_next_tick(self) -> None:
+        """Make the controller due in the next tick."""
+        self._runs_next_tick = True
+
+    def update(
+        self, tick: int, samples: Samples, *, now: float, engaged: bool, commanded: Array
+    ) -> ModuleOutput | None:
+        """Run the controller at time `now` [s] if it is due in the tick of this number.
+
+        Call it once per tick.
+        """
+        if not self._divider.is_due_at(tick) and not self._runs_next_tick:
+            return None
+        self._runs_next_tick = False
+        dt = now - self._last if self.updates else self._period
+        self._last = now
+        self.updates += 1
+        output = self.module.update(samples, now=now, dt=dt, engaged=engaged, commanded=commanded)
+        self.causes = output.causes
+        return output
 
 
 class HandModule(TeleopModule):

@@ -16,8 +16,7 @@ from teleop_system.robot_side.engagement_table import EngagementState
 from teleop_system.robot_side.requests import RequestBox, Requests
 from teleop_system.robot_side.robot_side import RobotSide
 from teleop_system.safety import PartCommand, SafetyOutput
-from teleop_system.session.module_schedule import ModuleSchedule
-from teleop_system.session.modules import TeleopModule
+from teleop_system.session.modules import ModuleSchedule, TeleopModule
 from teleop_system.session.recorder import SessionRecorder
 from teleop_system.session.signals import ISignalSource, Samples, SignalPlan
 from teleop_system.settings import SessionConfig

@@ -129,8 +129,11 @@ class SimulatedTracker(IMasterTracker):
             return Pose6D(reference.position + moved, reference.orientation, stamp)
         offset = self._operator.offset(self._role, elapsed)
         x, y, z = offset.rotation.tolist()
-        orientation = multiply(self._rest_orientation, from_rotation_vector((x, y, z)))
-        return Pose6D(reference.position + offset.translation, np.array(orientation), stamp)
+        position = reference.position + offset.translation
+        orientation = np.array(multiply(self._rest_orientation, from_rotation_vector((x, y, z))))
+        position.setflags(write=False)
+        orientation.setflags(write=False)
+        return Pose6D.unchecked(position, orientation, stamp)
 
 
 def _role(role: TrackerRole | str) -> TrackerRole:

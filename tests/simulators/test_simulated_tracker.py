@@ -8,8 +8,7 @@ import pytest
 
 from teleop_system.exceptions import InvalidValueError, UnknownNameError
 from teleop_system.interfaces import Pose6D, TrackerRole
-from teleop_system.simulators.human.body import OperatorMotion
-from teleop_system.simulators.human.profiles import lift
+from teleop_system.simulators.human.body import OperatorMotion, lift
 from teleop_system.simulators.simulated_tracker import REFERENCE_POSITIONS, SimulatedTracker
 from teleop_system.utils.minimum_jerk import PEAK_SPEED, minimum_jerk
 from teleop_system.utils.transforms import quat_distance

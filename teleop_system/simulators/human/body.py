@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from teleop_system.exceptions import InvalidValueError
 from teleop_system.interfaces import TrackerRole
-from teleop_system.simulators.human.profiles import lift, sway
 from teleop_system.utils.minimum_jerk import PEAK_SPEED, minimum_jerk
 
 Array = NDArray[np.float64]
@@ -219,3 +218,18 @@ def _weight_shift(time: float) -> float:
         return 0.0
     towards_left = 1.0 if step[0] % 2 == 0 else -1.0
     return towards_left * STEP_SHIFT * lift(step[1])
+
+
+def lift(fraction: float) -> float:
+    """Return the height of a foot in one step, from 0 to 1 and back to 0.
+
+    Velocity and acceleration are zero at both ends.
+    """
+    s = min(max(fraction, 0.0), 1.0)
+    return 64.0 * (s * (1.0 - s)) ** 3
+
+
+def sway(time: float, frequency: float) -> float:
+    """Return a sine whose amplitude grows from 0 to 1 within the first period."""
+    swell = minimum_jerk(time * frequency)
+    return swell * math.sin(2.0 * math.pi * frequency * time)
