@@ -73,7 +73,7 @@ EXTRAS["all"] = sorted({package for packages in EXTRAS.values() for package in p
 
 
 def shared_files() -> list[tuple[str, list[str]]]:
-    """Return what belongs under `share/teleop_system`: the trees keep their folders."""
+    """Return the files for `share/teleop_system`, in their folders."""
     shared = [
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
@@ -91,7 +91,7 @@ def shared_files() -> list[tuple[str, list[str]]]:
 setup(
     name=NAME,
     version="0.1.0",
-    description="Whole-body teleoperation of the Rainbow RB-Y1, in MuJoCo or for real.",
+    description="Whole-body teleoperation of the Rainbow RB-Y1 with ROS 2 and MuJoCo.",
     long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="Apache-2.0",

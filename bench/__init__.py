@@ -2,5 +2,5 @@
 """Measurements of the performance budgets against their peers, in the same run: `make bench`.
 
 Each `bench_<name>.py` has a function `rows()` that returns one dictionary per row of its table;
-a row with a budget says under "ok" whether it is met.
+a row with a budget shows under "ok" whether it is met.
 """

@@ -69,7 +69,7 @@ class CommandPath:
         self._model = PinkModel(robot, names)
 
     def record_targets(self, samples: list[Trackers]) -> None:
-        """Run the controller once, to know the targets of all ticks."""
+        """Run the controller once, to compute the targets of all ticks."""
         self._restart()
         self._targets: list[dict[str, Pose6D]] = []
         for tick, trackers in enumerate(samples):

@@ -28,7 +28,7 @@ from teleop_system.simulators.simulated_hand import SimulatedHand
 
 Array = NDArray[np.float64]
 Sample = dict[str, Array]
-"""Something of each hand, by side."""
+"""A value for each hand, by side."""
 Retarget = Callable[[Sample], Sample]
 """Computes joint positions in [rad] from fingertips in the wrist frames in [m]."""
 

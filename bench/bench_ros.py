@@ -145,7 +145,7 @@ class Probe:
             request = ChangeState.Request(transition=Transition(id=number))
             future = client.call_async(request)
             _wait(future.done)
-            assert future.result().success, "the arm node would not come up"
+            assert future.result().success, "the arm node did not become active"
         _wait(lambda: self.command_latency(0.1) < 0.1 and self.relay_latency(0.1) < 0.1)
 
     def command_latency(self, patience: float = 1.0) -> float:
@@ -254,7 +254,7 @@ def _wait(condition: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE
     while not condition():
         if time.monotonic() > end:
-            raise TimeoutError("the nodes did not meet")
+            raise TimeoutError("the nodes did not discover each other")
         time.sleep(0.01)
 
 

@@ -232,7 +232,7 @@ def _glass_to_glass(duration: float) -> dict[str, object]:
         view = simulator.get_camera_rgbd("head_camera")
         mover = threading.Thread(target=_move_bar, args=(simulator, view, stopping), daemon=True)
         mover.start()
-        assert camera.initialize(), "nothing can be drawn here"
+        assert camera.initialize(), "rendering is not available"
         with RGBDStreamServer(camera, StreamingConfig(port=0)) as server:
             return _measure(server, 1, duration, _age_by_bar)
     finally:

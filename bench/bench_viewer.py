@@ -40,7 +40,7 @@ def _measure(stride: int, frames: int) -> dict[str, object]:
     frame = rendered_frame()
     generator = PointCloudGenerator(PointCloudConfig(stride=stride))
     viewer = _TimedViewer()
-    assert viewer.open(), "there is no window here"
+    assert viewer.open(), "no window can be opened"
     whole, count = [], 0
     for _ in range(frames):
         begun = time.perf_counter()

@@ -26,7 +26,7 @@ def rendered_frame() -> RGBDFrame:
 def noisy(frame: RGBDFrame, seed: int = 0) -> RGBDFrame:
     """Return the frame with the noise of a stereo camera: 2 mm at 1 m, quadratic in depth.
 
-    Two percent of the pixels have no depth, as at the edges of things, and colours have noise of
+    Two percent of the pixels have no depth, as at the edges of objects, and colours have noise of
     three steps out of 256.
     """
     rng = np.random.default_rng(seed)

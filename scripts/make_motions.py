@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes our sample motions to `models/motions`, or to the folder that is named."""
+"""Write the built-in motions to `models/motions`, or to another folder."""
 
 import argparse
 import sys
@@ -17,7 +17,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "models" / "motions"
 def main() -> None:
     """Write every motion."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="where to write them")
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="target folder")
     folder = parser.parse_args().folder
     for name, (perform, skeleton) in MOTIONS.items():
         path = write_bvh(perform(), skeleton(), folder / f"{name}.bvh")

@@ -10,7 +10,7 @@ extras=$2
 task=${3:-install}
 constraints=constraints.txt
 python=${PYTHON:-python3}
-say() { printf '\033[1;36m[setup]\033[0m %s\n' "$*"; }
+log() { printf '\033[1;36m[setup]\033[0m %s\n' "$*"; }
 
 # A shared library is installed if the dynamic linker finds it.
 has_library() { ldconfig -p 2>/dev/null | grep -q "$1"; }
@@ -39,19 +39,19 @@ install_system_packages() {
         return
     fi
     if [ "$(id -u)" = 0 ] && has_command apt-get; then
-        say "installing system packages: $packages"
+        log "installing system packages: $packages"
         # shellcheck disable=SC2086
-        if log=$({ apt-get update -qq &&
+        if output=$({ apt-get update -qq &&
             apt-get install -y -qq --no-install-recommends $packages; } 2>&1); then
             return
         fi
-        echo "$log" | tail -n 3
-        say "could not install them; the robot works, some pictures and tests do not"
+        echo "$output" | tail -n 3
+        log "could not install them; the robot works, some pictures and tests do not"
         return
     fi
-    say "cameras, windows and some tests need system packages that are missing here. Type:"
-    say "    sudo apt-get install $packages"
-    say "Everything else works without them."
+    log "cameras, windows and some tests need system packages that are missing here. Type:"
+    log "    sudo apt-get install $packages"
+    log "Everything else works without them."
 }
 
 # ROS 2 installed by apt takes precedence over the wheels; the two must not be mixed.
@@ -97,14 +97,14 @@ install_package() {
             echo "# make lock renews this file, make setup installs these versions."
             installed
         } >"$constraints"
-        say "wrote $constraints"
+        log "wrote $constraints"
     elif grep -qxF "# Tested with: $(platform)" "$constraints"; then
         pip_install --constraint "$constraints" --upgrade pip setuptools
         # The tools that build packages are pinned as well.
         pip_install --constraint "$constraints" --build-constraint "$constraints" \
             --editable ".[$extras]"
     else
-        say "$constraints is for another platform than $(platform): installing the newest versions"
+        log "$constraints is for another platform than $(platform): installing the newest versions"
         pip_install --upgrade pip
         pip_install --editable ".[$extras]"
     fi
@@ -112,7 +112,7 @@ install_package() {
 
 # Compiled once, kernels are loaded from disk; otherwise the first start of a robot waits for them.
 compile_kernels() {
-    say "compiling kernels (about 25 s)"
+    log "compiling kernels (about 25 s)"
     for file in $(find teleop_system -name '*kernels.py'); do
         module=$(echo "${file%.py}" | tr / .)
         "$venv/bin/python" -c "import $module" 2>/dev/null || true
@@ -124,19 +124,19 @@ main() {
     distro=$(system_ros)
     if [ -n "$distro" ]; then
         extras=$(echo "$extras" | sed 's/\bros\b//g; s/,,*/,/g; s/^,//; s/,$//')
-        say "using ROS 2 $distro of this machine; its wheels are not installed"
+        log "using ROS 2 $distro of this machine; its wheels are not installed"
         if [ -z "${ROS_DISTRO:-}" ]; then
-            say "to use it, type first: source /opt/ros/$distro/setup.bash"
+            log "to use it, type first: source /opt/ros/$distro/setup.bash"
         fi
     fi
     if [ ! -x "$venv/bin/python" ]; then
-        say "making $venv with $("$python" --version 2>&1)"
+        log "making $venv with $("$python" --version 2>&1)"
         "$python" -m venv "$venv"
     fi
-    say "installing teleop_system[$extras] (about 2 GB the first time, a few minutes)"
+    log "installing teleop_system[$extras] (about 2 GB the first time, a few minutes)"
     install_package
     [ "$task" = lock ] || compile_kernels
-    say "done"
+    log "done"
 }
 
 main

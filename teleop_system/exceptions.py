@@ -86,7 +86,7 @@ class StreamError(TeleopError):
 
 
 class AuthenticationError(TeleopError):
-    """The peer of a connection did not prove that it knows the token."""
+    """The peer of a connection could not authenticate with the token."""
 
 
 class RegistryError(TeleopError):
@@ -134,7 +134,7 @@ class DeviceNotConnectedError(TeleopError):
 
 
 class MissingExtraError(TeleopError):
-    """An optional dependency is not installed; the message says how to install it."""
+    """An optional dependency is not installed; the message gives the command that installs it."""
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(

@@ -47,7 +47,7 @@ class SolverSettings(SolverParameters):
     name: str = "qp"
     """Registered name of the solver."""
     chains: dict[str, ChainWeights] = field(default_factory=dict)
-    """Weights by name or, failing that, by kind of chain: arm, torso, finger."""
+    """Weights by name of a chain, or else by its kind: arm, torso, finger."""
     posture_weight: float = 0.07
     posture_speed: float = 1.0
     limit_weight: float = 0.15

@@ -40,7 +40,7 @@ def launch_stack(
         float | None,
         typer.Option(
             min=0.0,
-            help="Time in [s] after all nodes are up at which the stack ends.",
+            help="Duration in seconds, counted from when all nodes are up.",
             show_default="until Ctrl-C",
         ),
     ] = None,

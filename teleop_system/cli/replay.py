@@ -53,7 +53,7 @@ def replay_command(
         bool, typer.Option("--film/--no-film", help="Save pictures of person and robot.")
     ] = True,
     video: Annotated[
-        bool, typer.Option("--video/--no-video", help="Also save a video of both.")
+        bool, typer.Option("--video/--no-video", help="Also save a video of person and robot.")
     ] = True,
     scores: Annotated[
         Path | None,
@@ -120,7 +120,7 @@ def _replay_all(
             progress.update(task, completed=min(done, total), total=total)
 
         for number, file in enumerate(files):
-            name = f"[bold]{file.stem}[/] ({number + 1} of {len(files)}) [s]"
+            name = f"[bold]{file.stem}[/] ({number + 1} of {len(files)}), time in s"
             progress.reset(task, total=1.0, description=name)
             result = run_replay(
                 replay_settings(file, overrides),

@@ -51,7 +51,8 @@ def run_session_command(
         ),
     ] = None,
     film: Annotated[
-        bool, typer.Option("--film/--no-film", help="Save them if there is no window.")
+        bool,
+        typer.Option("--film/--no-film", help="Save a picture and a video if there is no window."),
     ] = True,
 ) -> None:
     """Let an operator control the whole body of a robot.

@@ -25,8 +25,9 @@ SOURCES = ("simulated", "stream", "ros2", "realsense")
 def stream_rgbd(arguments: Sequence[str] | None = None) -> int:
     """Serve or view a stream as a script; return its exit code."""
     parser = _parser(
-        "Stream the robot's camera. server: of a new simulated robot; ros2-server: of the "
-        "camera topics; client: view a stream; ros2-viewer: view the topics."
+        "Stream the robot's camera. server: serve the camera of a new simulated robot; "
+        "ros2-server: serve the camera topics; client: view a stream; ros2-viewer: "
+        "view the topics."
     )
     parser.add_argument("--mode", choices=(*SERVERS, *VIEWERS), default="server")
     parser.add_argument(
@@ -54,9 +55,13 @@ def _parser(description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("overrides", nargs="*", metavar="key=value", help="configuration changes")
     parser.add_argument("--duration", type=float, help="duration [s]")
-    parser.add_argument("--no-gui", action="store_true", help="write files instead of a window")
+    parser.add_argument(
+        "--no-gui", action="store_true", help="write files instead of opening a window"
+    )
     parser.add_argument("--output", type=Path, default=Path("outputs"), help="folder of the files")
-    parser.add_argument("--stride", type=int, default=2, help="one point per so many pixels")
+    parser.add_argument(
+        "--stride", type=int, default=2, help="draw only every n-th row and column"
+    )
     parser.add_argument("--far", type=float, default=10.0, help="largest shown depth [m]")
     parser.add_argument("--topic-prefix", default="", help="prefix of the robot's topics")
     parser.add_argument("--use-sim-time", action="store_true", help="use simulated time")

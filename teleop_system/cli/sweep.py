@@ -30,7 +30,11 @@ def sweep_command(
     ] = None,
     fixed: Annotated[
         list[str] | None,
-        typer.Option("--set", help="A setting of all combinations.", show_default=False),
+        typer.Option(
+            "--set",
+            help="Setting of all combinations, KEY=VALUE; may be repeated.",
+            show_default=False,
+        ),
     ] = None,
     output: Annotated[
         Path, typer.Option(help="Folder of the table (JSON) and the page with plots.")

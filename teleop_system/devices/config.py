@@ -17,7 +17,7 @@ class DriverSettings:
     name: str
     """Registered name of the driver."""
     options: dict[str, Any] = field(default_factory=dict)
-    """Keyword arguments of its constructor, besides role or side."""
+    """Keyword arguments of its constructor, except role or side."""
 
 
 @dataclass(frozen=True, slots=True)

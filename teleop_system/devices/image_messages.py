@@ -91,5 +91,5 @@ def _rows(message: Any, kind: np.dtype[Any], channels: int) -> NDArray[Any]:
     return pixels
 
 
-def _unknown(what: str, encoding: str, known: Any) -> str:
-    return f"{what} cannot be encoded as {encoding!r}{suggestion(encoding, known)}"
+def _unknown(what: str, encoding: str, valid: Any) -> str:
+    return f"{what} cannot be encoded as {encoding!r}{suggestion(encoding, valid)}"

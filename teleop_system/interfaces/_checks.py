@@ -19,7 +19,7 @@ def frozen_array(
 ) -> NDArray[np.float64]:
     """Return a read-only float copy of `value`, checked against `shape`.
 
-    A leading None in `shape` stands for any length.
+    A leading None in `shape` allows any length.
 
     Raises:
         InvalidValueError: Of the class `error`; the message names the field and the value.

@@ -35,7 +35,7 @@ class BufferedCamera(ICameraStream):
             self._changed.notify_all()
 
     def clear_frame(self) -> None:
-        """Delete the frame, so that no caller takes an old image for a live one."""
+        """Delete the frame, so that no caller uses an old image as a live one."""
         with self._changed:
             self._frame = None
 
@@ -51,7 +51,7 @@ class BufferedCamera(ICameraStream):
         return frame
 
     def wait_rgbd(self, last: float, timeout: float) -> RGBDFrame | None:
-        """Wait for a frame whose stamp differs from `last` [s]; None after `timeout` [s]."""
+        """Wait for a frame with another stamp than `last` [s]; None after `timeout` [s]."""
         until = time.monotonic() + timeout
         with self._changed:
             while self._frame is None or self._frame.timestamp == last:

@@ -71,7 +71,7 @@ class ICameraStream(abc.ABC):
         """
 
     def wait_rgbd(self, last: float, timeout: float) -> RGBDFrame | None:
-        """Wait for a frame whose stamp differs from `last` [s]; None after `timeout` [s].
+        """Wait for a frame with another stamp than `last` [s]; None after `timeout` [s].
 
         This default polls; a camera that is notified of new frames overrides it.
 
@@ -92,7 +92,7 @@ class ICameraStream(abc.ABC):
     def command_head(self, pan: float, tilt: float, timestamp: float) -> None:
         """Do the same for an operator's head that was measured at `timestamp` [s].
 
-        A camera whose robot needs the time of measurement overrides this.
+        A camera that forwards the time of measurement overrides this.
         """
         self.set_orientation(pan, tilt)
 

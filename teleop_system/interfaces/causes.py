@@ -28,7 +28,7 @@ class Rule(enum.Enum):
     NON_FINITE = ("non_finite", "", "a number is NaN or infinite")
     NON_UNIT = ("non_unit", "", "a quaternion is not of unit length")
     WRONG_SHAPE = ("wrong_shape", "", "a vector has the wrong length or unknown names")
-    TIME_ORDER = ("time_order", "s", "a time stamp repeats, runs backwards or lies in the future")
+    TIME_ORDER = ("time_order", "s", "a time stamp repeats, runs backwards or is in the future")
     STALE = ("stale", "s", "no fresh sample arrived in time")
     LOST = ("lost", "s", "the device has lost the tracked body")
     INPUT_JUMP = ("input_jump", "m", "a tracked body moved further than a person can")

@@ -59,7 +59,7 @@ class IIKSolver(abc.ABC):
     feasible step with `success` False. Joint vectors follow `get_joint_names()`.
 
     A solver that remembers earlier ticks overrides `reset()` and `shift()`; one that computes
-    everything from `current_joints` has no need to.
+    everything from `current_joints` does not.
     """
 
     @abc.abstractmethod
@@ -92,7 +92,7 @@ class IIKSolver(abc.ABC):
         """Take one tick of `dt` [s] with all named chains at once; the others keep their pose.
 
         Raises:
-            UnknownNameError: A chain is not known.
+            UnknownNameError: A chain does not exist.
             InvalidPoseError: A target is marked invalid or has no orientation.
             InvalidJointStateError: `current_joints` has another length or is not finite.
         """
@@ -123,7 +123,7 @@ class IIKSolver(abc.ABC):
         """Move the last result by `offset` [rad], shape (N,), and continue from there.
 
         The caller passes the moved joints to the next tick. The motion counts as motion of the
-        last tick, so that accelerations stay what they are.
+        last tick, so that accelerations do not change.
 
         Raises:
             InvalidJointStateError: `offset` has another length or is not finite.

@@ -26,7 +26,7 @@ class TrackerRole(enum.Enum):
     LEFT_FOOT = "left_foot"
     HEAD = "head"
 
-    # Members are their own equals only, and the hash of `Enum` is Python code for every look-up.
+    # The hash of `Enum` runs Python code in every look-up; members equal only themselves.
     __hash__ = object.__hash__
 
 
@@ -83,7 +83,7 @@ class Pose6D:
     def translated(
         self, offset: NDArray[np.float64], *, timestamp: float | None = None
     ) -> "Pose6D":
-        """Return this pose moved by `offset` [m], stamped anew where a time is given."""
+        """Return this pose moved by `offset` [m], with a new stamp if a time is given."""
         stamp = self.timestamp if timestamp is None else timestamp
         return Pose6D(self.position + offset, self.orientation, stamp, self.valid)
 

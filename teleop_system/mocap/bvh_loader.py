@@ -207,11 +207,11 @@ def _find_unit(path: Path, text: BVHText, unit: float | None) -> float:
     for candidate, (low, high) in UNITS.items():
         if low < height < high:
             return candidate
-    known = "; ".join(
+    heights = "; ".join(
         f"{low:g} to {high:g} units of {size:.4g} m" for size, (low, high) in UNITS.items()
     )
     raise BVHError(
-        f"cannot detect the unit: the person is {height:.3g} units tall, known are {known}; "
+        f"cannot detect the unit: the person is {height:.3g} units tall, plausible are {heights}; "
         "set unit=",
         path,
     )
@@ -242,7 +242,7 @@ def _has_rest_frame(positions: Array, orientations: Array) -> bool:
         return False
     moved = float(np.linalg.norm(positions[1, 0] - positions[0, 0]))
     later = float(np.linalg.norm(np.diff(positions[1:, 0], axis=0), axis=1).max())
-    # A percentile over joints: toes and thumbs of real recordings flip now and then.
+    # A percentile over joints: toes and thumbs of real recordings flip sometimes.
     angles = quat_distance(orientations[1:], orientations[:-1])
     rotations = np.percentile(angles, JOINT_PERCENTILE, axis=1)
     jump, usual = float(rotations[0]), float(rotations[1:].max())

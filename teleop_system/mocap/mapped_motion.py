@@ -186,7 +186,7 @@ class MappedMotion:
         )
 
     def restarted(self, time: float, lead: float) -> "MappedMotion":
-        """Return the motion from its first captured frame, for a person who stands elsewhere.
+        """Return the motion from its first captured frame, for a person at another position.
 
         The person moves from the pose at `time` [s] of this motion to the first captured pose
         within `lead` [s], without a jump, and the walk continues from there.

@@ -56,10 +56,10 @@ def workspace_use(positions: Array, reach: float) -> float:
         positions: Of the hand in [m], shape (T, 3).
         reach: Length of the stretched arm in [m].
     """
-    known = positions[np.isfinite(positions).all(axis=1)]
-    if not len(known):
+    valid = positions[np.isfinite(positions).all(axis=1)]
+    if not len(valid):
         return 0.0
-    return float(np.prod(np.ptp(known, axis=0)) / (2.0 * reach) ** 3)
+    return float(np.prod(np.ptp(valid, axis=0)) / (2.0 * reach) ** 3)
 
 
 def smoothness(positions: Array, step: float) -> float:

@@ -15,7 +15,7 @@ class Replay:
     """Plays a motion on all its devices.
 
     It waits in the first pose. A start after the end returns to that pose without a jump and
-    plays the motion again from where the person stands.
+    plays the motion again from the person's present position.
 
     Args:
         config: The motion and how to play it.

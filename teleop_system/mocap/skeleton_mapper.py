@@ -35,7 +35,7 @@ HANGING = {
 
 
 class SkeletonMapper:
-    """Maps recordings of any known skeleton to trackers.
+    """Maps recordings to trackers, for all skeleton families.
 
     Args:
         config: How to play the motion.

@@ -4,7 +4,7 @@
 A tracker may be mounted on a joint in any orientation. Its reading follows from the rotation of
 the joint since a known rest pose: the T-pose before a recording, the skeleton without rotations,
 or else the first frame. In the rest pose the person faces perpendicular to the shoulders and the
-arms point as the joints say, so trackers read as if they were mounted in an ideal T-pose.
+arms point along their bones, so trackers read as if they were mounted in an ideal T-pose.
 """
 
 from dataclasses import dataclass

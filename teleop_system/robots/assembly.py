@@ -266,13 +266,13 @@ class _Assembly:
         assert joint is not None
         other = self.urdf.joints.get(name) if self.urdf else None
         bounds = other if other is not None and math.isinf(joint.upper) else joint
-        known = {
+        found = {
             "lower": bounds.lower,
             "upper": bounds.upper,
             "velocity": (other.velocity if other else None) or joint.velocity,
             "effort": joint.effort or (other.effort if other else None),
         }
-        values = {key: value for key, value in {**known, **stated}.items() if value is not None}
+        values = {key: value for key, value in {**found, **stated}.items() if value is not None}
         assumed = {k: v for k, v in _ASSUMED[joint.kind].items() if k not in values}
         missing = frozenset(assumed) | ({"effort"} - set(values))
         try:
@@ -293,7 +293,7 @@ class _Assembly:
             name: {joint: float(positions.get(joint, 0.0)) for joint in joints}
             for name, positions in stated.items()
         }
-        # Zero may lie outside the range of a joint; every robot needs one valid pose.
+        # Zero may be outside the range of a joint; every robot needs one valid pose.
         rest = {joint: min(max(0.0, li.lower), li.upper) for joint, li in joints.items()}
         return poses or {"zero": rest}
 

@@ -40,7 +40,7 @@ class Leaf:
 
     Attributes:
         key: Its dotted key, which is the name of the parameter.
-        value: Value in the settings; "" stands for None, which a parameter cannot hold.
+        value: Value in the settings; "" means None, which a parameter cannot hold.
         optional: Whether None is allowed.
         description: Meaning and unit.
         range: Allowed range, where it is known.

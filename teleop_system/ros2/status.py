@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 UNREADABLE = (RuntimeError, UnicodeDecodeError, MemoryError)
 """What `deserialize_message` raises for bytes that are not a message."""
 ROBOT = "teleop/robot"
-"""Name of the robot side's report; only the robot side knows who may move the robot."""
+"""Name of the robot side's report; only the robot side decides who may move the robot."""
 CAMERA_CAUSE = "camera"
 """First word of the cause of a robot without pictures; such a robot still moves."""
 
@@ -144,7 +144,7 @@ class StatusListener:
 
     @property
     def is_following(self) -> bool:
-        """Whether a recent report of the robot side says that the operator moves the robot."""
+        """Whether the operator moves the robot, by a recent report of the robot side."""
         report = self.report(ROBOT)
         return report is not None and report.values.get("following") == "true"
 

@@ -50,7 +50,7 @@ COMMON = (
     _option(
         "robot",
         "",
-        "Robot of `teleop robots`, or the path of a model folder; the configured one if empty.",
+        "Robot name from `teleop robots`, or path of a model folder (empty: as configured).",
         Target("robot", BRIDGE),
         _override("robot.name"),
     ),
@@ -58,7 +58,7 @@ COMMON = (
         (),
         "topic_prefix",
         "",
-        "First part of all topics and node names, so that several robots share one network.",
+        "Prefix of all topics and node names, so that several robots share one network.",
     ),
     _for((), "use_sim_time", False, "Use simulated time from /clock instead of wall time."),
     _for((), "config_dir", "", "Folder of another configuration tree."),
@@ -79,7 +79,7 @@ ROBOT_SIDE = (
         BRIDGE,
         "scene",
         "",
-        "Scene: a name of models/scenes, an MJCF file, or auto; the robot's own if empty.",
+        "Scene: a name from models/scenes, an MJCF file, or auto (empty: as configured).",
     ),
     _for(
         BRIDGE,
@@ -105,7 +105,7 @@ ROBOT_SIDE = (
         choices=("position", "velocity", "effort"),
     ),
     _for(BRIDGE, "camera", False, "Render and publish the robot's camera."),
-    _for(BRIDGE, "camera_name", "", "Camera of the model; the head camera if empty."),
+    _for(BRIDGE, "camera_name", "", "Camera of the model (empty: the head camera)."),
     _for(BRIDGE, "camera_fps", 15.0, "Camera frames per second [Hz]."),
     _for(BRIDGE, "camera_width", 640, "Image width [px]."),
     _for(BRIDGE, "camera_height", 480, "Image height [px]."),
@@ -113,20 +113,20 @@ ROBOT_SIDE = (
     _option(
         "stream_host",
         "",
-        "Address of the stream server; other machines need a token; the configured one if empty.",
+        "Address of the stream server; other machines need a token (empty: as configured).",
         _override("streaming.host", STREAM),
     ),
     _option(
         "stream_port",
         "",
-        "TCP port of the stream and of its web page; the configured one if empty.",
+        "TCP port of the stream and of its web page (empty: as configured).",
         _override("streaming.port", STREAM),
         kind="int",
     ),
     _option(
         "stream_token_file",
         "",
-        "File with the token of the clients, unless TELEOP_STREAM_TOKEN holds it.",
+        "File with the token of the clients; TELEOP_STREAM_TOKEN overrides it.",
         _override("streaming.token_file", STREAM),
     ),
     _for(BRIDGE, "viewer", False, "Show the simulation in a window."),
@@ -142,7 +142,7 @@ OPERATOR = (
     _option(
         "motion",
         "",
-        "Motion of the simulated operator; the configured one if empty.",
+        "Motion of the simulated operator (empty: as configured).",
         # A motion is a group of the configuration: it also sets amplitude and frequency.
         _override("operator", SIMULATED_OPERATOR),
         choices=("", "human", "sinusoid"),
@@ -151,21 +151,21 @@ OPERATOR = (
         SIMULATED_OPERATOR,
         "amplitude",
         "",
-        "Largest displacement of the operator's hands [m]; that of the motion if empty.",
+        "Largest displacement of the operator's hands [m] (empty: that of the motion).",
         "float",
     ),
     _for(
         SIMULATED_OPERATOR,
         "frequency",
         "",
-        "Movements, or periods of the sine, per second [Hz]; that of the motion if empty.",
+        "Movements, or periods of the sine, per second [Hz] (empty: that of the motion).",
         "float",
     ),
     _for(
         SIMULATED_OPERATOR,
         "seed",
         "",
-        "Seed of the simulated person, 0 or more; the configured one if empty.",
+        "Seed of the simulated person, 0 or more (empty: as configured).",
         "int",
     ),
 )
@@ -173,7 +173,7 @@ OPERATOR = (
 OPERATOR_CHOICE = _option(
     "operator",
     SIMULATED,
-    "Who moves the robot: simulated, or mocap for a recording.",
+    "Operator: simulated, or mocap for a recording.",
     # The group has settings of an operator that the controllers need as well.
     _override("hardware"),
     choices=(SIMULATED, MOCAP),
@@ -184,7 +184,7 @@ PLAYBACK = (
         RECORDING,
         "file",
         "",
-        "BVH file, or name of a motion of the package; the configured one if empty.",
+        "BVH file, or name of a motion of the package (empty: as configured).",
     ),
     _for(RECORDING, "speed", 1.0, "Playback speed; 1 is real time."),
     _for(RECORDING, "loop", False, "Repeat the recording."),
@@ -192,13 +192,13 @@ PLAYBACK = (
         RECORDING,
         "autostart",
         True,
-        "Start the playback automatically, else with /teleop/start_playback.",
+        "Start the playback once the robot follows; otherwise call /teleop/start_playback.",
     ),
     _for(
         RECORDING,
         "record",
         "",
-        "File .npz for commands and measured motion, for a score by `teleop replay`.",
+        "File (.npz) for commands and measured motion; `teleop replay` scores it.",
     ),
 )
 

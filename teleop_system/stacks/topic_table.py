@@ -29,7 +29,7 @@ class TopicRow:
     """One topic.
 
     Attributes:
-        name: Name from `TopicNames`; `/*` stands for the name of a sensor.
+        name: Name from `TopicNames`; `/*` is replaced by the name of a sensor.
         type: Message type.
         qos: QoS preset.
         rate: Messages per second in [Hz], or a description.

@@ -121,7 +121,7 @@ class CameraStreamSuite(LifecycleSuite[ICameraStream]):
         assert abs(tilt) <= np.pi
 
     def test_a_closed_camera_gives_no_frames(self) -> None:
-        """An old image must not be taken for a live one."""
+        """An old image must not be used as a live one."""
         camera = self.create()
         with pytest.raises(DeviceNotConnectedError):
             camera.get_rgbd()

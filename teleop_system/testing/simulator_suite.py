@@ -114,7 +114,7 @@ class SimulatorSuite(abc.ABC):
             simulator.set_base_velocity(np.nan, 0.0, 0.0)
 
     def test_an_unknown_camera_is_named_with_the_valid_ones(self) -> None:
-        """Without rendering, another error says so."""
+        """Without rendering, a different error is raised."""
         with (
             self.running() as simulator,
             pytest.raises((UnknownNameError, RenderingUnavailableError)),

@@ -34,8 +34,8 @@ def simulate_robot(
     # A keyframe also sets joints without a motor, such as the second finger of a gripper, and is
     # the only way to set joints that a tendon moves.
     keyframes = [simulator.model.key(index).name for index in range(simulator.model.nkey)]
-    known = set(simulator.get_joint_names())
+    commanded = set(simulator.get_joint_names())
     config["keyframe"] = name if name in keyframes else None
-    config["initial_pose"] = {joint: q for joint, q in positions.items() if joint in known}
+    config["initial_pose"] = {joint: q for joint, q in positions.items() if joint in commanded}
     simulator.initialize(config)
     return simulator

@@ -48,7 +48,7 @@ class SimulatedRobotLoop:
         self._robot_side = RobotSide(
             robot,
             simulated_drive(robot, self._simulated),
-            # Only the head moves here, so a test of the hands would be of no use.
+            # Only the head moves here, so the self-test of the hands is off.
             dataclasses.replace(config, self_test=False),
             safety_config,
             operated=(HEAD,),

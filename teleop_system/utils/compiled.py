@@ -28,7 +28,7 @@ import numpy as np
 try:
     # By name, so that type checks do not depend on whether Numba is installed.
     _numba: Any = importlib.import_module("numba")
-except ImportError:  # Slower, not different.
+except ImportError:  # The kernels are slower, with equal results.
     _numba = None
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ _MODULES = (math, np)
 """The modules that a kernel may use as a whole."""
 _announced: set[Path] = set()
 _digests: dict[Any, str] = {}
-"""What each kernel was compiled from, as a digest."""
+"""Digest of the sources of each kernel."""
 
 
 def kernel(signature: str) -> Callable[[F], F]:
@@ -121,7 +121,7 @@ def _global_names(code: CodeType) -> set[str]:
 
 
 def _content(function: Callable[..., Any], name: str, value: object) -> str:
-    """Return what stands for a global that a kernel uses."""
+    """Return the contribution to the digest of a global that a kernel uses."""
     if isinstance(value, _numba.core.registry.CPUDispatcher) and value in _digests:
         return _digests[value]
     if isinstance(value, int | float | str | np.number | np.dtype):
@@ -141,7 +141,7 @@ def _content(function: Callable[..., Any], name: str, value: object) -> str:
 
 
 class _CacheEntry:
-    """The files on disk of one compiled kernel, and the digest of what they were made from."""
+    """The files on disk of one compiled kernel, and the digest of their sources."""
 
     def __init__(self, function: Callable[..., Any], folder: Path, digest: str) -> None:
         source = Path(function.__code__.co_filename)
@@ -153,7 +153,7 @@ class _CacheEntry:
         self._mark = folder / f"{self._name}.key"
 
     def is_current(self) -> bool:
-        """Return whether the files were made from what the kernel uses now."""
+        """Return whether the files match the present sources."""
         try:
             return self._mark.read_text() == self._key
         except OSError:
@@ -165,19 +165,19 @@ class _CacheEntry:
             file.unlink(missing_ok=True)
 
     def mark_current(self) -> None:
-        """Write down what the files were made from."""
+        """Store the digest of the sources."""
         with contextlib.suppress(OSError):  # The next process compiles again.
             self._mark.write_text(self._key)
 
 
 @contextlib.contextmanager
 def _exclusive(folder: Path) -> Iterator[None]:
-    """Let one process compile while others that need the same kernels wait."""
+    """Compile in one process; others that need the same kernels wait."""
     try:
-        fcntl = importlib.import_module("fcntl")  # Not on every system.
+        fcntl = importlib.import_module("fcntl")  # Missing on some systems.
         folder.mkdir(parents=True, exist_ok=True)
         lock = (folder / "compiling.lock").open("w")
-    except (ImportError, OSError):  # Then each compiles for itself.
+    except (ImportError, OSError):  # Then each process compiles.
         yield
         return
     with lock:

@@ -32,7 +32,7 @@ def load_config(schema: type[T], path: Path | str, overrides: Sequence[str] = ()
     """Return a YAML file as an instance of the dataclass `schema`.
 
     Args:
-        schema: Dataclass whose fields, types and `__post_init__` define what is valid.
+        schema: Dataclass; its fields, types and `__post_init__` define what is valid.
         path: The file; an empty one gives the defaults.
         overrides: Changes such as "solver.damping=1e-3"; later ones override earlier ones.
 
@@ -60,7 +60,7 @@ def compose_config(
     """Return the Hydra tree below `config_dir` as an instance of the dataclass `schema`.
 
     Args:
-        schema: Dataclass whose fields, types and `__post_init__` define what is valid.
+        schema: Dataclass; its fields, types and `__post_init__` define what is valid.
         config_dir: Folder with the main file and one folder per group.
         name: The main file, without its suffix.
         overrides: Overrides in Hydra's grammar, such as "group=option" and "key=value". A key
@@ -108,7 +108,7 @@ def _origins(overrides: Sequence[Override]) -> list[tuple[str, str]]:
 
 
 def _require_keys(schema: type[Any], overrides: Sequence[Override], sources: Sources) -> None:
-    """Raise ConfigError for the first override whose key is not in the schema."""
+    """Raise ConfigError for the first override of a key that is not in the schema."""
     reader = SchemaReader(sources.locate)
     for override in overrides:
         problem = reader.problem_with_key(schema, override.key_or_group)

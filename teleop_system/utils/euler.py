@@ -28,7 +28,7 @@ GIMBAL_TOLERANCE = 1e-12
 def quat_to_euler(q: ArrayLike, axes: str = "sxyz") -> Array:
     """Return roll, pitch and yaw in [rad], shape (..., 3), about the fixed axes x, y, then z.
 
-    Roll and yaw lie in (-pi, pi], pitch in [-pi/2, pi/2]. At a pitch of +-pi/2 only
+    Roll and yaw are in (-pi, pi], pitch in [-pi/2, pi/2]. At a pitch of +-pi/2 only
     the sum or the difference of roll and yaw is defined, and yaw is returned as 0.
 
     Raises:
@@ -74,7 +74,7 @@ def euler_to_quat(*angles: ArrayLike, axes: str = "sxyz") -> Array:
 
 
 def wrap_angle(angle: ArrayLike) -> Array:
-    """Return angles in [rad] brought into (-pi, pi]; those already inside keep every digit."""
+    """Return angles in [rad] wrapped to (-pi, pi]; those already inside are not changed."""
     wrapped: Array = np.float64(1.0) * _wrap(component(angle))
     return wrapped
 
@@ -87,4 +87,4 @@ def _wrap(angle: Component) -> Component:
 
 def _require_sxyz(axes: str) -> None:
     if axes != "sxyz":
-        raise InvalidPoseError(f"Euler angles come about the axes 'sxyz' only, got {axes!r}")
+        raise InvalidPoseError(f"axes must be 'sxyz', got {axes!r}")

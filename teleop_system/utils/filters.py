@@ -2,7 +2,7 @@
 """One-euro filters: smoothing with little lag, for vectors and for rotations.
 
 Casiez, Roussel and Vogel, "1€ filter" (CHI 2012): a low-pass whose cutoff rises with speed, so it
-is calm at rest and prompt in motion. The low-pass is discretised exactly, so that the same signal
+is smooth at rest and fast in motion. The low-pass is discretised exactly, so that the same signal
 gives the same result at any sampling rate. The filters read no clock: the time since the last call
 is an argument, and may differ from call to call.
 """
@@ -24,7 +24,7 @@ class OneEuroFilter:
     """The one-euro filter for a vector, each element by itself; a number counts as one element.
 
     Args:
-        min_cutoff: Cutoff at rest in [Hz]; lower it until the output is calm.
+        min_cutoff: Cutoff at rest in [Hz]; lower it until the output is smooth.
         beta: Rise of the cutoff per unit of speed in [1/unit]; raise it until lag is gone.
         derivative_cutoff: Cutoff of the speed estimate in [Hz].
     """
@@ -80,7 +80,7 @@ class OneEuroRotationFilter:
         """Return the smoothed unit quaternion `dt` [s] after the last; without time it stays.
 
         Raises:
-            InvalidPoseError: The quaternion stands for no rotation.
+            InvalidPoseError: The quaternion is not a rotation.
         """
         x, y, z, w = np.asarray(quaternion, dtype=np.float64).tolist()
         if not 0.0 < x * x + y * y + z * z + w * w < math.inf:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The minimum-jerk curve: the smoothest motion from rest to rest, and the one that hands take.
+"""The minimum-jerk curve: the smoothest motion from rest to rest, and a model of human hands.
 
 See Flash and Hogan, "The coordination of arm movements" (1985).
 """

@@ -39,7 +39,7 @@ def compose(a: PoseTuple, b: PoseTuple) -> PoseTuple:
 
 
 def inverse(a: PoseTuple) -> PoseTuple:
-    """Return the pose whose composition with `a` is the origin."""
+    """Return the inverse of pose `a`."""
     q = conjugate(a[1])
     x, y, z = rotate(q, a[0])
     return (-x, -y, -z), q
@@ -77,5 +77,5 @@ def yaw_of(q: Quaternion) -> float:
 
 
 def heading_of(q: Quaternion) -> float:
-    """Return the rotation about the vertical axis in [rad], whatever the tilt."""
+    """Return the rotation about the vertical axis in [rad], at any tilt."""
     return 2.0 * atan2(q[2], q[3])

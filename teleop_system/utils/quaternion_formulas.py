@@ -16,7 +16,7 @@ Three: TypeAlias = tuple[Component, Component, Component]
 Four: TypeAlias = tuple[Component, Component, Component, Component]
 
 TINY = 1e-300
-"""Far below any angle: added to both, it gives a quotient of two zeros its limit."""
+"""Far below any angle; added to numerator and denominator, it replaces 0/0 by its limit."""
 
 
 def product(a: Four, b: Four) -> Four:

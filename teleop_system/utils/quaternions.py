@@ -49,7 +49,7 @@ def quat_conjugate(q: ArrayLike) -> Array:
 
 
 def quat_inverse(q: ArrayLike) -> Array:
-    """Return the quaternion whose product with `q` is the identity, unit or not."""
+    """Return the inverse of `q`, which need not have unit length."""
     x, y, z, w, squared = split_rotation(q)
     scale = 1.0 / squared
     return join(-x * scale, -y * scale, -z * scale, w * scale)

@@ -29,7 +29,7 @@ from teleop_system.utils.quaternions import (
 )
 
 SERIES_BELOW = 0.3
-"""Angle in [rad] under which a closed form loses more digits than its series leaves out."""
+"""Angle in [rad] below which a closed form is less exact than its truncated series."""
 
 
 class PoseLike(Protocol):
@@ -93,7 +93,7 @@ def se3_exp(twist: ArrayLike) -> Array:
     twice = cross(angular, once)
     angle = root(dot(angular, angular))
     half_sine = sine_cosine(0.5 * angle)[0]
-    # (1 - cos a) / a² by way of the half angle, which does not cancel.
+    # (1 - cos a) / a², computed from the half angle to avoid cancellation.
     is_rotating = angle > 0.0
     first = choose(is_rotating, 2.0 * (half_sine / choose(is_rotating, angle, 1.0)) ** 2, 0.5)
     second = _second_coefficient(angle)
@@ -102,7 +102,7 @@ def se3_exp(twist: ArrayLike) -> Array:
 
 
 def se3_log(matrix: ArrayLike) -> Array:
-    """Return the twist (..., 6), linear [m] then angular [rad], whose `se3_exp` is `matrix`."""
+    """Return the twist (..., 6) of a transform, linear [m] then angular [rad]."""
     position, quaternion = homogeneous_to_pose(matrix)
     rotation_vector = quat_log(quaternion)
     linear, angular = split(position), split(rotation_vector)

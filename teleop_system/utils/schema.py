@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads plain data into a typed dataclass; errors name the key and the expected value.
 
-OmegaConf's structured configs do not support `Literal`, turn tuples into lists and do not name the
-section of a failing `__post_init__`. So OmegaConf merges and interpolates, and this module
+OmegaConf's structured configs do not support `Literal`, convert tuples to lists, and do not name
+the section of a failing `__post_init__`. So OmegaConf merges and interpolates, and this module
 validates. Supported annotations are dataclasses, bool, int, float, str, Path, Enum, Literal,
 unions such as `X | None`, list, tuple, dict and Any.
 """

@@ -2,7 +2,7 @@
 """Every transform of the package, under one name to import from.
 
 Positions are in [m], angles in [rad], quaternions xyzw; all functions work over any leading
-axes. The only place where another convention may be converted (see `frames`).
+axes. Other conventions are converted here and nowhere else (see `frames`).
 """
 
 from teleop_system.utils.euler import euler_to_quat, quat_to_euler, wrap_angle

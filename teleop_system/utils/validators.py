@@ -67,7 +67,7 @@ def require_non_negative(obj: object, *names: str) -> None:
 
 
 def require_in_range(obj: object, name: str, low: float, high: float, *, unit: str = "") -> None:
-    """Require the named field to lie within `low` and `high`, inclusive."""
+    """Require the named field to be from `low` to `high`, inclusive."""
     _record(name, FieldRange(low, high))
     value = getattr(obj, name)
     if not (_is_finite(value) and low <= value <= high):
@@ -87,9 +87,9 @@ def _record(name: str, checked: FieldRange) -> None:
     """Record a range for `field_ranges`; of two ranges, their intersection."""
     if _recorded is None:
         return
-    known = _recorded.get(name, checked)
-    low = max(known, checked, key=lambda found: (found.low, found.is_open))
-    _recorded[name] = FieldRange(low.low, min(known.high, checked.high), low.is_open)
+    before = _recorded.get(name, checked)
+    low = max(before, checked, key=lambda found: (found.low, found.is_open))
+    _recorded[name] = FieldRange(low.low, min(before.high, checked.high), low.is_open)
 
 
 def _is_finite(value: Any) -> bool:

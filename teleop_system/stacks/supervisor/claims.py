@@ -28,7 +28,7 @@ class NameClaims:
     def reserve(self, names: Iterable[str]) -> list[str]:
         """Reserve full node names; return those that another process has reserved."""
         if not sys.platform.startswith("linux"):
-            return []  # Other systems have no abstract sockets; the ROS graph must do.
+            return []  # Other systems have no abstract sockets; only the ROS graph is checked.
         return [name for name in sorted(names) if not self._reserve(name)]
 
     def release(self) -> None:

@@ -45,7 +45,7 @@ class NodeRow:
         latency: Reported latency in [ms]; "" if not reported.
         restarts: Number of restarts.
         cause: Reason of a problem; "" if there is none.
-        is_well: Whether there is no problem.
+        is_healthy: Whether there is no problem.
     """
 
     name: str
@@ -55,7 +55,7 @@ class NodeRow:
     latency: str = ""
     restarts: int = 0
     cause: str = ""
-    is_well: bool = True
+    is_healthy: bool = True
 
 
 def make_row(
@@ -64,10 +64,10 @@ def make_row(
     """Return the row of a node; `report` is None without a recent report."""
     state = watch.state if watch.is_up else watch.phase.value
     values = report.values if report is not None else {}
-    reports_well = report is None or report.level is Level.OK
+    reports_healthy = report is None or report.level is Level.OK
     cause = watch.cause if not watch.is_up else ""
     if report is not None and not cause:
-        cause = "; ".join(report.causes[:2]) or ("" if reports_well else report.message)
+        cause = "; ".join(report.causes[:2]) or ("" if reports_healthy else report.message)
     return NodeRow(
         name=name,
         state=f"{state} ({values['state']})" if "state" in values else state,
@@ -76,17 +76,17 @@ def make_row(
         latency=" / ".join(values[key] for key in LATENCIES if values.get(key)),
         restarts=watch.restarts,
         cause=cause,
-        is_well=watch.is_up and watch.state == "active" and reports_well,
+        is_healthy=watch.is_up and watch.state == "active" and reports_healthy,
     )
 
 
 def summary(rows: list[NodeRow], phases: list[Phase], cpu: float) -> str:
     """Return all rows as one line."""
     up = sum(phase is Phase.UP for phase in phases)
-    unwell = [f"{row.name}: {row.cause or row.state}" for row in rows if not row.is_well]
-    shown = [text[:LONGEST_CAUSE] for text in unwell[:MOST_CAUSES]]
-    if len(unwell) > MOST_CAUSES:
-        shown.append(f"and {len(unwell) - MOST_CAUSES} more")
+    unhealthy = [f"{row.name}: {row.cause or row.state}" for row in rows if not row.is_healthy]
+    shown = [text[:LONGEST_CAUSE] for text in unhealthy[:MOST_CAUSES]]
+    if len(unhealthy) > MOST_CAUSES:
+        shown.append(f"and {len(unhealthy) - MOST_CAUSES} more")
     parts = [f"{up} of {len(rows)} nodes up", f"cpu {100.0 * cpu:.0f} %"]
     parts += [f"{row.name} {row.state}" for row in rows if "(" in row.state]
     return ", ".join(parts) + (f"; {'; '.join(shown)}" if shown else "")
@@ -132,7 +132,7 @@ class Display(abc.ABC):
         self._clock = clock
         self._throttle = Throttle(BURST, LINES_PER_SECOND, clock)
 
-    def say(self, text: str) -> None:
+    def show_message(self, text: str) -> None:
         """Display a message of the supervisor; never dropped."""
         self._console.print(f"{text}", markup=False, highlight=False, soft_wrap=True)
 
@@ -140,7 +140,7 @@ class Display(abc.ABC):
         """Display a line of a node, unless there are too many."""
         if self._throttle.allows():
             dropped, self._throttle.dropped = self._throttle.dropped, 0
-            self.say(
+            self.show_message(
                 format_line(label, line) + (f"  (and {dropped} other lines)" if dropped else "")
             )
 
@@ -164,7 +164,7 @@ class PlainDisplay(Display):
     def update(self, title: str, rows: list[NodeRow], summary: str) -> None:
         if self._clock() >= self._next:
             self._next = self._clock() + SUMMARY_EVERY
-            self.say(summary)
+            self.show_message(summary)
 
     @override
     def close(self) -> None:
@@ -207,7 +207,7 @@ def node_table(title: str, rows: list[NodeRow]) -> Table:
     ):
         table.add_column(heading, justify=justify)  # type: ignore[arg-type]
     for row in rows:
-        style = "green" if row.is_well else "yellow"
+        style = "green" if row.is_healthy else "yellow"
         style = "bold red" if row.state == "failed" else style
         table.add_row(
             f"[bold]{escape(row.name)}[/]",

@@ -115,7 +115,7 @@ class ManagedNode:
         plan: The node.
         policy: Time-outs and restarts.
         node: The rclpy node of the supervisor.
-        say: Displays a message.
+        show_message: Displays a message.
     """
 
     def __init__(
@@ -123,13 +123,13 @@ class ManagedNode:
         plan: NodePlan,
         policy: SupervisionPolicy,
         node: Any,
-        say: Callable[[str], None],
+        show_message: Callable[[str], None],
     ) -> None:
         self.plan = plan
         self.watch = NodeWatch(policy)
         self.was_active = False
         self.on_answer: Callable[[float], None] = lambda now: None
-        self._say = say
+        self._show_message = show_message
         self._next_request = 0.0
         self._client = LifecycleClient(
             node,
@@ -154,7 +154,7 @@ class ManagedNode:
         self._client.ignore_pending()
         self.watch.ended(time.monotonic(), how)
         if self.watch.phase is Phase.ENDED:
-            self._say(f"{self.label} was shut down")
+            self._show_message(f"{self.label} was shut down")
         else:
             self._say_failure(how)
 
@@ -182,7 +182,7 @@ class ManagedNode:
         if self.watch.is_up and not was_up:
             self.was_active = True
             again = " again" if self.watch.restarts else ""
-            self._say(f"{self.label} is active{again}")
+            self._show_message(f"{self.label} is active{again}")
 
     def _on_failure(self, action: Action) -> None:
         why = f"could not {action.value}"
@@ -196,4 +196,4 @@ class ManagedNode:
 
     def _say_failure(self, why: str) -> None:
         end = "given up" if self.watch.phase is Phase.FAILED else "will be tried again"
-        self._say(f"{self.label} {why}; {end}")
+        self._show_message(f"{self.label} {why}; {end}")

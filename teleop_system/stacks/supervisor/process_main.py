@@ -16,7 +16,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def tie_to_parent(parent: int) -> None:
-    """Let the kernel kill this process when its parent dies; exit if it is dead already."""
+    """Make the kernel kill this process when its parent dies; exit if the parent is dead."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:

@@ -67,7 +67,7 @@ class Supervisor:
         self._graph = Graph(plan.prefix)
         self._claims = NameClaims(self._graph.domain)
         self._nodes = [
-            ManagedNode(node, self._options.policy, self._graph.node, display.say)
+            ManagedNode(node, self._options.policy, self._graph.node, display.show_message)
             for node in plan.nodes
         ]
         self._slots = make_slots(plan, self._nodes, compose=self._options.compose)
@@ -115,7 +115,7 @@ class Supervisor:
             )
 
     def _wait_for(self, names: set[str], timeout: float, *, present: bool) -> list[str]:
-        """Return the names in the graph; wait until there are some, or none, at most `timeout`."""
+        """Wait at most `timeout` [s] until some or no names are present; return those present."""
         until = time.monotonic() + timeout
         found = self._graph.node.present(names)
         while bool(found) != present and time.monotonic() < until and not self._stop:
@@ -159,7 +159,9 @@ class Supervisor:
     def _note_progress(self, now: float) -> None:
         if self._up_since is None and all(node.was_active for node in self._nodes):
             self._up_since = now
-            self._display.say(f"all {len(self._nodes)} nodes up in {now - self._began:.1f} s")
+            self._display.show_message(
+                f"all {len(self._nodes)} nodes up in {now - self._began:.1f} s"
+            )
         phases = {node.watch.phase for node in self._nodes}
         if Phase.FAILED in phases:
             self._stop = "a node failed"
@@ -197,7 +199,7 @@ class Supervisor:
         return rows
 
     def _exit_code(self) -> int:
-        self._display.say(f"stopping: {self._stop}")
+        self._display.show_message(f"stopping: {self._stop}")
         failed = False
         for slot in self._slots:
             last_line = slot.process.last_line if slot.process is not None else slot.last_line
@@ -205,7 +207,7 @@ class Supervisor:
                 if node.watch.phase is Phase.FAILED:
                     failed = True
                     tail = f"; last output: {last_line}" if last_line else ""
-                    self._display.say(f"{node.label} {node.watch.cause}{tail}")
+                    self._display.show_message(f"{node.label} {node.watch.cause}{tail}")
         return EXIT_FAILED if failed else EXIT_CLEAN
 
     def _shut_down(self) -> None:
@@ -213,7 +215,7 @@ class Supervisor:
         processes = [slot.process for slot in self._slots if slot.process is not None]
         killed = end_all(processes, interrupt=policy.interrupt, terminate=policy.terminate)
         for process in killed:
-            self._display.say(f"{process.label} did not end after SIGTERM and was killed")
+            self._display.show_message(f"{process.label} did not end after SIGTERM and was killed")
         for process in processes:
             self._output.remove(process)
             process.close()

@@ -101,32 +101,32 @@ class _Recording:
         if not playing.size:
             raise ConfigError(f"{self._path}: the motion was never played")
         begin = float(stamps[max(int(playing[0]) - 1, 0)])
-        known = [name for name in SIGNALS if name in self._arrays]
-        end = min(float(self._arrays[f"{name}_stamp"][-1]) for name in known)
+        recorded = [name for name in SIGNALS if name in self._arrays]
+        end = min(float(self._arrays[f"{name}_stamp"][-1]) for name in recorded)
         count = int((end - begin) / self._period)
         if count < 10:
             raise ConfigError(f"{self._path}: the robot was recorded for only {end - begin:.2f} s")
         return np.asarray(begin + self._period * np.arange(count), dtype=np.float64)
 
     def _at(self, name: str, stamps: Array) -> Array:
-        values, known = self._arrays[name], self._arrays[f"{name}_stamp"]
-        return np.stack([np.interp(stamps, known, column) for column in values.T], axis=-1)
+        values, times = self._arrays[name], self._arrays[f"{name}_stamp"]
+        return np.stack([np.interp(stamps, times, column) for column in values.T], axis=-1)
 
     def _odometry(self, stamps: Array) -> tuple[Array, float]:
         if "odometry" not in self._arrays:
             return np.zeros((len(stamps), 3)), 0.0
-        values, known = self._arrays["odometry"], self._arrays["odometry_stamp"]
+        values, times = self._arrays["odometry"], self._arrays["odometry_stamp"]
         x, y, z, w = values[:, 3:].T
         headings = np.unwrap(np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)))
         path = np.column_stack([values[:, :2], headings])
-        found = np.stack([np.interp(stamps, known, column) for column in path.T], axis=-1)
+        found = np.stack([np.interp(stamps, times, column) for column in path.T], axis=-1)
         upright = np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0)
         return found, float(np.arccos(upright).max())
 
     def _broken_limits(self) -> list[str]:
         """Return the joints that were commanded beyond a limit.
 
-        A late cycle moves joints no farther than a punctual one, so positions over stamps
+        A late cycle moves joints no farther than one on time, so positions over stamps
         underestimate the speed; the recorded speeds are exact.
         """
         commands, speeds = self._arrays["commands"], self._arrays["speeds"]

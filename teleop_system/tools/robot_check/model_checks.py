@@ -80,7 +80,7 @@ def check_motors(bench: Bench) -> CheckResult:
 
 
 def check_poses(bench: Bench) -> CheckResult:
-    """Every named pose lies within the limits."""
+    """Every named pose is within the limits."""
     faults = [
         f"{pose}: {joint} at {position:g}, limits {limits.lower:g} to {limits.upper:g}"
         for pose, positions in bench.robot.poses.items()

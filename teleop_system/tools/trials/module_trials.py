@@ -112,7 +112,7 @@ def _judge_locomotion(trial: Trial) -> list[Criterion]:
     near = abs(base.driven - base.commanded) <= 0.15 * abs(base.commanded) + 0.05
     return [
         Criterion(
-            "the base command is exactly zero while the operator stands",
+            "the base command is exactly zero while the operator stands still",
             f"{rest:g} m/s",
             rest == 0.0,
         ),
@@ -152,7 +152,7 @@ TRIALS: Mapping[str, ModuleTrial] = {
         ),
         ModuleTrial(
             "locomotion",
-            "the base stands, then drives as a simulated operator steps on the spot",
+            "the base stands still, then drives as a simulated operator steps in place",
             18.0,
             _judge_locomotion,
         ),
