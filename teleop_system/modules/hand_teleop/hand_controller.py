@@ -192,14 +192,14 @@ class HandController:
             self._jump = float(np.max(np.abs(target - self._ramp_start)))
             self._filter.reset()
         self._ramp.advance(step)
-        if not self._ramp.is_complete and self._jump > self._kind.engage_step:
-            self._log.add(Rule.ENGAGE_JUMP, self._name, self._jump, self._kind.engage_step)
-        smooth = self._filter.update(target, step)
-        blend = self._ramp.blend
-        goal = blend * smooth + (1.0 - blend) * self._ramp_start
+        goal = self._filter.update(target, step)
+        if not self._ramp.is_complete:
+            goal = self._ramp_start + self._ramp.blend * (goal - self._ramp_start)
+            if self._jump > self._kind.engage_step:
+                self._log.add(Rule.ENGAGE_JUMP, self._name, self._jump, self._kind.engage_step)
         # The first step stays small, even in a tick that is much longer than usual.
-        speed = self._kind.engage_step / step if is_first else self._kind.max_speed
-        self._kind.follow(goal, step, min(speed, self._kind.max_speed), self._log)
+        speed = self._kind.engage_step / step if is_first else math.inf
+        self._kind.follow(goal, step, speed, self._log)
 
     def _stop_following(self) -> None:
         self._ramp_start = None
@@ -253,25 +253,34 @@ class HandPairController:
             side: hand.check(states.get(side), now=now, dt=dt, engaged=flags.get(side, True))
             for side, hand in self.hands.items()
         }
-        targets = self._retarget({side: s for side, s in samples.items() if s is not None})
+        targets = self._retarget(samples)
         outputs = {
             side: hand.move(samples[side], targets.get(side)) for side, hand in self.hands.items()
         }
-        blocked = {
-            side: outputs[side].positions for side in outputs if self.hands[side].is_blocked
-        }
-        if self._batch is not None and blocked:
+        if self._batch is not None:
             # A blocked target is unreachable, so the next solution starts from the command.
-            self._batch.reset(blocked)
+            self._batch.reset(
+                {
+                    side: outputs[side].positions
+                    for side, hand in self.hands.items()
+                    if hand.is_blocked
+                }
+            )
         return outputs
 
-    def _retarget(self, samples: Mapping[str, HandJointState]) -> Mapping[str, Array | None]:
+    def _retarget(
+        self, samples: Mapping[str, HandJointState | None]
+    ) -> Mapping[str, Array | None]:
         """Return joint targets by side."""
         if self._batch is None:
-            return {side: self.hands[side].retarget(sample) for side, sample in samples.items()}
+            return {
+                side: self.hands[side].retarget(sample)
+                for side, sample in samples.items()
+                if sample is not None
+            }
         tips = {
             side: sample.finger_tip_positions
             for side, sample in samples.items()
-            if sample.finger_tip_positions is not None
+            if sample is not None and sample.finger_tip_positions is not None
         }
         return self._batch.retarget(tips) if tips else {}

@@ -74,6 +74,15 @@ class HandKind(abc.ABC):
     def brake(self, dt: float) -> None:
         """Brake for one step of `dt` [s]."""
 
+    def _report_speed(self, speeds: Array, distances: Array, dt: float, log: CauseLog) -> None:
+        """Log the fastest joint, and the speed that was requested, if it moves at its limit."""
+        sizes = [abs(speed) for speed in speeds.tolist()]
+        largest = max(sizes)
+        if largest >= _AT_LIMIT * self.max_speed:
+            joint = sizes.index(largest)
+            requested = abs(float(distances[joint])) / dt
+            log.add(Rule.VELOCITY, self.joint_names[joint], requested, self.max_speed)
+
 
 def create_kind(side: str, config: HandTeleopConfig, hand: Hand | None) -> HandKind:
     """Return the kind of hand named by the configuration, or else by the robot.
@@ -148,7 +157,7 @@ class Dg5fHand(HandKind):
         if self.is_blocked:
             # The blocked target is unreachable, so the next solution starts from the command.
             self._retargeter.reset(self._mirror * self._guard.position)
-        _report_speed(self, self._guard.velocity, (target - before) / dt, log)
+        self._report_speed(self._guard.velocity, target - before, dt, log)
 
     @override
     def brake(self, dt: float) -> None:
@@ -169,7 +178,7 @@ class GraspHand(HandKind):
     def __init__(self, hand: Hand, config: HandTeleopConfig) -> None:
         self.joint_names = hand.joints
         self._open: Array = np.array(hand.open)
-        self._closed: Array = np.array(hand.closed)
+        self._travel: Array = np.array(hand.closed) - self._open
         self._grasp = config.grasp
         is_linear = hand.kind == "gripper"
         self.max_speed = config.grasp.max_speed if is_linear else config.max_speed
@@ -190,14 +199,14 @@ class GraspHand(HandKind):
 
     @override
     def retarget(self, state: HandJointState) -> Array:
-        target: Array = self._open + closure(state, self._grasp) * (self._closed - self._open)
+        target: Array = self._open + closure(state, self._grasp) * self._travel
         return target
 
     @override
     def follow(self, goal: Array, dt: float, speed: float, log: CauseLog) -> None:
         before = self._limiter.position.copy()
         self._limiter.update(goal, dt, max_speed=speed)
-        _report_speed(self, self._limiter.velocity, (goal - before) / dt, log)
+        self._report_speed(self._limiter.velocity, goal - before, dt, log)
 
     @override
     def brake(self, dt: float) -> None:
@@ -217,14 +226,6 @@ def closure(state: HandJointState, config: GraspConfig) -> float:
         distance = math.dist(index, thumb)
         share = (distance - config.open_distance) / (config.closed_distance - config.open_distance)
     return min(max(share, 0.0), 1.0)
-
-
-def _report_speed(hand: HandKind, speeds: Array, requested: Array, log: CauseLog) -> None:
-    """Log the fastest joint if it moves at its limit."""
-    fastest = int(np.abs(speeds).argmax())
-    if abs(speeds[fastest]) >= _AT_LIMIT * hand.max_speed:
-        name = hand.joint_names[fastest]
-        log.add(Rule.VELOCITY, name, abs(float(requested[fastest])), hand.max_speed)
 
 
 def _check_positions(positions: Array | None, default: Array) -> Array:
