@@ -33,18 +33,16 @@ class OneEuroFilter:
         self, min_cutoff: float = 1.0, beta: float = 0.0, derivative_cutoff: float = 1.0
     ) -> None:
         self._parameters = min_cutoff, beta, derivative_cutoff
-        self._signals = np.empty(0, dtype=SMOOTHED)
         self.reset()
 
     def reset(self) -> None:
         """Forget the past; the next value passes unchanged."""
-        self._is_empty = True
+        self._signals: NDArray[np.void] | None = None
 
     def update(self, value: ArrayLike, dt: float) -> Array:
         """Return the smoothed value `dt` [s] after the last; without time it stays the same."""
         measured = np.array(value, dtype=np.float64, ndmin=1)
-        if self._is_empty:
-            self._is_empty = False
+        if self._signals is None:
             self._signals = np.zeros(measured.size, dtype=SMOOTHED)
             self._signals["measured"] = self._signals["value"] = measured
         elif dt > 0.0:

@@ -74,13 +74,15 @@ class HandKind(abc.ABC):
     def brake(self, dt: float) -> None:
         """Brake for one step of `dt` [s]."""
 
-    def _report_speed(self, speeds: Array, distances: Array, dt: float, log: CauseLog) -> None:
+    def _report_speed(
+        self, speeds: Array, goal: Array, before: Array, dt: float, log: CauseLog
+    ) -> None:
         """Log the fastest joint, and the speed that was requested, if it moves at its limit."""
         sizes = [abs(speed) for speed in speeds.tolist()]
         largest = max(sizes)
         if largest >= _AT_LIMIT * self.max_speed:
             joint = sizes.index(largest)
-            requested = abs(float(distances[joint])) / dt
+            requested = abs(float(goal[joint] - before[joint])) / dt
             log.add(Rule.VELOCITY, self.joint_names[joint], requested, self.max_speed)
 
 
@@ -157,7 +159,7 @@ class Dg5fHand(HandKind):
         if self.is_blocked:
             # The blocked target is unreachable, so the next solution starts from the command.
             self._retargeter.reset(self._mirror * self._guard.position)
-        self._report_speed(self._guard.velocity, target - before, dt, log)
+        self._report_speed(self._guard.velocity, target, before, dt, log)
 
     @override
     def brake(self, dt: float) -> None:
@@ -206,7 +208,7 @@ class GraspHand(HandKind):
     def follow(self, goal: Array, dt: float, speed: float, log: CauseLog) -> None:
         before = self._limiter.position.copy()
         self._limiter.update(goal, dt, max_speed=speed)
-        self._report_speed(self._limiter.velocity, goal - before, dt, log)
+        self._report_speed(self._limiter.velocity, goal, before, dt, log)
 
     @override
     def brake(self, dt: float) -> None:

@@ -1,26 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Smooth speeds for a base whose axes share its wheels."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import numpy as np
 
-from teleop_system.safety.velocity_limiter import VelocityLimiter
-
-
-class AxisLimits(NamedTuple):
-    """How fast the speed of one axis may change.
-
-    Attributes:
-        acceleration: Largest acceleration, were the axis alone.
-        jerk: Largest jerk.
-        braking: Deceleration of an urgent stop.
-        braking_jerk: Jerk of an urgent stop.
-    """
-
-    acceleration: float
-    jerk: float
-    braking: float
-    braking_jerk: float
+from teleop_system.modules.locomotion.config import LocomotionConfig
+from teleop_system.modules.locomotion.slew_kernels import AXIS, Array, brake_axes, follow_axes
 
 
 class BaseSlew:
@@ -31,54 +15,46 @@ class BaseSlew:
     They change no faster than the jerk limit lets accelerations follow.
 
     Args:
-        axes: Limits of every axis.
+        config: Limits, and the kind of base.
+
+    Attributes:
+        speeds: The newest speed forward in [m/s], of rotation in [rad/s] and, for a holonomic
+            base, to the left in [m/s]; each step changes the array.
     """
 
-    def __init__(self, axes: Sequence[AxisLimits]) -> None:
-        self._axes = tuple(axes)
-        self._limiters = tuple(VelocityLimiter() for _ in axes)
-        self._share_rate = min(axis.jerk / axis.acceleration for axis in axes)
+    def __init__(self, config: LocomotionConfig) -> None:
+        linear = (
+            config.linear_acceleration,
+            config.linear_jerk,
+            config.braking_acceleration,
+            config.braking_jerk,
+        )
+        angular = (
+            config.angular_acceleration,
+            config.angular_jerk,
+            config.angular_braking,
+            config.angular_braking_jerk,
+        )
+        limits = [linear, angular] if config.drive == "differential" else [linear, angular, linear]
+        self._axes = np.array([(*axis, 0.0, 0.0, 0.0) for axis in limits], dtype=AXIS)
+        self._share_rate = min(jerk / acceleration for acceleration, jerk, _, _ in limits)
+        self.speeds: Array = self._axes["velocity"]
         self.reset()
 
     def reset(self) -> None:
         """Stand still."""
-        for limiter in self._limiters:
-            limiter.reset()
-        self._shares = (1.0 / len(self._axes),) * len(self._axes)
-
-    @property
-    def speeds(self) -> tuple[float, ...]:
-        """The newest speed of each axis."""
-        return tuple(limiter.velocity for limiter in self._limiters)
+        self._axes["velocity"] = self._axes["acceleration"] = 0.0
+        self._axes["share"] = 1.0 / self._axes.size
 
     @property
     def is_standing(self) -> bool:
         """Whether every axis is exactly at rest, and stays there."""
-        return all(limiter.is_at_rest for limiter in self._limiters)
+        return not (self.speeds.any() or self._axes["acceleration"].any())
 
-    def follow(self, requested: Sequence[float], dt: float) -> None:
-        """Approach the requested speeds for `dt` [s]."""
-        self._update_shares(requested, dt)
-        for limiter, axis, target, share in zip(
-            self._limiters, self._axes, requested, self._shares, strict=True
-        ):
-            limiter.update(target, dt, acceleration=share * axis.acceleration, jerk=axis.jerk)
+    def follow(self, requested: Array, dt: float) -> None:
+        """Approach the requested speeds, in the order of `speeds`, for `dt` [s]."""
+        follow_axes(self._axes, requested, self._share_rate, dt)
 
     def brake(self, dt: float) -> None:
         """Brake all axes for `dt` [s]; call it until they stand."""
-        for limiter, axis in zip(self._limiters, self._axes, strict=True):
-            limiter.update(0.0, dt, acceleration=axis.braking, jerk=axis.braking_jerk)
-
-    def _update_shares(self, requested: Sequence[float], dt: float) -> None:
-        needs = [
-            abs(target - limiter.velocity) / axis.acceleration
-            for target, limiter, axis in zip(requested, self._limiters, self._axes, strict=True)
-        ]
-        total = sum(needs)
-        if total <= 0.0:
-            return
-        goals = [need / total for need in needs]
-        largest = max(abs(a - b) for a, b in zip(goals, self._shares, strict=True))
-        # One factor for all, so that the shares still add up to one.
-        step = min(1.0, self._share_rate * dt / largest) if largest > 0.0 else 0.0
-        self._shares = tuple(b + step * (a - b) for a, b in zip(goals, self._shares, strict=True))
+        brake_axes(self._axes, dt)

@@ -4,13 +4,16 @@
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from teleop_system.interfaces import Pose6D, VelocityCommand
 from teleop_system.interfaces.causes import Cause, Rule, Severity
 from teleop_system.modules.gate import USABLE, PoseGate, TickClock, TickTime, exchange_distance
 from teleop_system.modules.gate.swap_detector import LEAP
-from teleop_system.modules.locomotion.base_slew import AxisLimits, BaseSlew
+from teleop_system.modules.locomotion.base_slew import BaseSlew
 from teleop_system.modules.locomotion.config import LocomotionConfig
 from teleop_system.modules.locomotion.gait_detector import GaitDetector, GaitEstimate
+from teleop_system.modules.locomotion.slew_kernels import Array
 from teleop_system.safety.cause_log import CauseLog
 from teleop_system.safety.engage_ramp import EngageRamp
 
@@ -50,7 +53,7 @@ class LocomotionController:
         self._left = PoseGate("left_foot", config.gate, bridges_losses=False)
         self._right = PoseGate("right_foot", config.gate, bridges_losses=False)
         self._waist = PoseGate("waist", config.gate, Severity.INFO, bridges_losses=False)
-        self._slew = _slew(config)
+        self._slew = BaseSlew(config)
         self._ramp = EngageRamp(config.ramp_time)
         self.reset()
 
@@ -138,20 +141,17 @@ class LocomotionController:
             self._log.add(Rule.SWAPPED, "feet", exchanged, LEAP, Severity.HOLD)
         return not exchanged
 
-    def _requested_speeds(self, dt: float) -> list[float]:
-        """Return the requested speed of every axis of the base, within its limits."""
+    def _requested_speeds(self, dt: float) -> Array:
+        """Return the requested speed of every axis of the base, within its limits, as BaseSlew."""
         config, gait = self._config, self._detector.estimate
         self._ramp.advance(dt)
-        blend = self._ramp.blend
         forward = self._limit("linear_x", gait.forward * config.linear_scale)
         lateral = self._limit("linear_y", gait.lateral * config.linear_scale)
         yaw_rate = self._limit("angular_z", gait.yaw_rate * config.angular_scale)
-        speeds = [blend * forward, blend * yaw_rate]
-        if self._is_holonomic:
-            speeds.append(blend * lateral)
-        elif lateral != 0.0:
+        if lateral != 0.0 and not self._is_holonomic:
             self._log.add(Rule.UNSUPPORTED, "base", lateral, 0.0)
-        return speeds
+        speeds = (forward, yaw_rate, lateral) if self._is_holonomic else (forward, yaw_rate)
+        return self._ramp.blend * np.array(speeds)
 
     def _limit(self, axis: str, speed: float) -> float:
         """Return a speed after dead zone and saturation."""
@@ -166,7 +166,7 @@ class LocomotionController:
         return max(-largest, min(largest, speed))
 
     def _command(self) -> VelocityCommand:
-        forward, yaw_rate, *lateral = self._slew.speeds
+        forward, yaw_rate, *lateral = self._slew.speeds.tolist()
         stamp = self._clock.now
         left_foot, right_foot = self._left.sample, self._right.sample
         if not self._is_braking and left_foot is not None and right_foot is not None:
@@ -175,22 +175,3 @@ class LocomotionController:
             stamp = 0.0
         # Adding 0.0 removes the sign of a negative zero.
         return VelocityCommand(forward + 0.0, sum(lateral, 0.0), yaw_rate + 0.0, stamp)
-
-
-def _slew(config: LocomotionConfig) -> BaseSlew:
-    """Return the slew for the axes forward, rotation and, for a holonomic base, sideways."""
-    linear = AxisLimits(
-        config.linear_acceleration,
-        config.linear_jerk,
-        config.braking_acceleration,
-        config.braking_jerk,
-    )
-    angular = AxisLimits(
-        config.angular_acceleration,
-        config.angular_jerk,
-        config.angular_braking,
-        config.angular_braking_jerk,
-    )
-    if config.drive == "differential":
-        return BaseSlew([linear, angular])
-    return BaseSlew([linear, angular, linear])
