@@ -85,9 +85,14 @@ class SampleGate(abc.ABC, Generic[SampleT]):
         self.verdict: Verdict | None = None
         self._is_confirmed = False
 
+    @property
+    def stamp(self) -> float:
+        """When the newest sample that passed was measured in [s]; minus infinity without one."""
+        return self.sample.timestamp if self.sample is not None else -math.inf
+
     def age(self, now: float) -> float:
         """Return the age of the newest sample that passed in [s]; infinite without one."""
-        return now - self.sample.timestamp if self.sample is not None else math.inf
+        return now - self.stamp
 
     def is_fresh(self, now: float) -> bool:
         """Return whether the newest sample that passed may still be used at `now` [s]."""

@@ -3,7 +3,6 @@
 
 import math
 
-from teleop_system.interfaces import Pose6D
 from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.modules.gate.pose_gate import PoseGate
 from teleop_system.modules.gate.sample_gate import JUMPED
@@ -69,14 +68,12 @@ class SwapDetector:
             self._distance = max(moved)
 
 
-def exchange_distance(before: tuple[Pose6D, Pose6D], after: tuple[Pose6D, Pose6D]) -> float:
+def exchange_distance(before: Pair, after: Pair) -> float:
     """Return how far both bodies of a pair moved to the other's position in [m]; else zero."""
-    old = [pose.position.tolist() for pose in before]
-    new = [pose.position.tolist() for pose in after]
-    moved = min(map(math.dist, old, new))
+    moved = min(_distance(before[0], after[0]), _distance(before[1], after[1]))
     if moved <= LEAP:
         return 0.0
-    crossed = max(map(math.dist, old, new[::-1]))
+    crossed = max(_distance(before[0], after[1]), _distance(before[1], after[0]))
     return moved if 2.0 * crossed < moved else 0.0
 
 

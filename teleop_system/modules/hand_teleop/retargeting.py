@@ -129,7 +129,7 @@ class FingertipBatch:
         self._distances = np.full((4, len(self._sides)), np.inf)
 
     def reset(self, positions: Mapping[str, Array]) -> None:
-        """Start from measured positions [rad], shape (20,), by side; without any, change nothing."""
+        """Start from measured positions [rad], shape (20,), by side; other hands continue."""
         if not positions:
             return
         now = self._solver.positions.copy()

@@ -10,7 +10,7 @@ to move is taken from the mean instead, which does not drop between steps.
 import math
 from collections import deque
 
-from teleop_system.modules.locomotion.foot_motion import yaw_between
+from teleop_system.modules.locomotion.yaw_kernels import yaw_between
 from teleop_system.utils.poses import PoseTuple
 
 Motion = tuple[float, float, float]
@@ -101,7 +101,7 @@ class _TrackerMotion:
     def update(self, pose: PoseTuple) -> Motion:
         x, y, _ = pose[0]
         yaw = yaw_between(self._anchor, pose[1])
-        if yaw is not None:
+        if not math.isnan(yaw):
             # The equivalent angle nearest to the last one, so that full rotations add up.
             self._yaw += math.remainder(yaw - self._yaw, 2.0 * math.pi)
         x0, y0, yaw0 = self._start

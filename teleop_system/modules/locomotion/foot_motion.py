@@ -3,36 +3,14 @@
 
 import math
 
-from teleop_system.interfaces import Pose6D
 from teleop_system.modules.locomotion.config import GaitConfig
-from teleop_system.utils.poses import PoseTuple, heading_of
-from teleop_system.utils.quaternion_kernels import Quaternion, conjugate, multiply
+from teleop_system.modules.locomotion.yaw_kernels import yaw_between
+from teleop_system.utils.poses import PoseTuple
 
 FLOOR_RISE_TIME = 1.0
 """Time constant in [s] of the floor height towards a planted foot above it."""
 FLOOR_FALL_TIME = 0.1
 """Time constant in [s] of the floor height towards a foot below it."""
-SMALLEST_TWIST = 0.2
-"""Length of a quaternion's twist part below which yaw is undefined."""
-
-
-def pose_tuple(pose: Pose6D) -> PoseTuple:
-    """Return position and orientation as plain floats."""
-    x, y, z = pose.position.tolist()
-    qx, qy, qz, qw = pose.orientation.tolist()
-    return (x, y, z), (qx, qy, qz, qw)
-
-
-def yaw_between(reference: Quaternion, orientation: Quaternion) -> float | None:
-    """Return the rotation about the vertical between two orientations, in (-pi, pi] [rad].
-
-    The twist does not depend on how the tracker is mounted, nor on the pitch of a rolling foot.
-    None if the body is nearly upside down, where yaw is undefined.
-    """
-    rotation = multiply(orientation, conjugate(reference))
-    if math.hypot(rotation[2], rotation[3]) < SMALLEST_TWIST:
-        return None
-    return math.remainder(heading_of(rotation), 2.0 * math.pi)
 
 
 class FootMotion:
@@ -77,12 +55,12 @@ class FootMotion:
     def _update_rest(self, pose: PoseTuple, time: float) -> None:
         """Restart the resting time if the foot has left its rest pose."""
         displacement = math.dist(pose[0], self._rest_pose[0])
-        yaw = yaw_between(self._rest_pose[1], pose[1]) or 0.0
+        yaw = yaw_between(self._rest_pose[1], pose[1])
         if displacement > self._config.rest_radius or abs(yaw) > self._config.rest_turn:
             self._rest_pose = pose
             self._moved_at = time
 
     def _is_in_place(self, pose: PoseTuple) -> bool:
         displacement = math.dist(pose[0][:2], self._last_stand[0][:2])
-        yaw = yaw_between(self._last_stand[1], pose[1]) or 0.0
-        return displacement <= self._config.step_radius and abs(yaw) <= self._config.step_turn
+        yaw = yaw_between(self._last_stand[1], pose[1])
+        return displacement <= self._config.step_radius and not abs(yaw) > self._config.step_turn

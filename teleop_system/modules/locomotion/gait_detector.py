@@ -5,13 +5,12 @@ import enum
 import math
 from dataclasses import dataclass
 
-from teleop_system.interfaces import Pose6D
 from teleop_system.modules.locomotion.body_motion import BodyMotion
 from teleop_system.modules.locomotion.config import GaitConfig
-from teleop_system.modules.locomotion.foot_motion import FootMotion, pose_tuple
+from teleop_system.modules.locomotion.foot_motion import FootMotion
 from teleop_system.modules.locomotion.step_counter import StepCounter
+from teleop_system.modules.locomotion.yaw_kernels import heading_of_feet
 from teleop_system.utils.poses import PoseTuple
-from teleop_system.utils.quaternion_kernels import Quaternion, rotate
 
 SIDE_BY_SIDE = 0.7
 """Cosine of the angle between stance and heading above which feet are side by side."""
@@ -76,25 +75,29 @@ class GaitDetector:
         """The newest estimate."""
         return self._estimate
 
-    def update(self, left: Pose6D, right: Pose6D, waist: Pose6D | None = None) -> GaitEstimate:
-        """Return the estimate for the newest poses; older poses change nothing."""
-        now = max(left.timestamp, right.timestamp)
+    def update(self, poses: dict[str, PoseTuple], left: float, right: float) -> GaitEstimate:
+        """Return the estimate for the newest poses; older poses change nothing.
+
+        Args:
+            poses: Poses of the trackers "left" and "right" and, if it is worn, "waist".
+            left: When the left foot was measured in [s].
+            right: When the right foot was measured in [s].
+        """
+        now = max(left, right)
         if now <= self._time:
             return self._estimate
         dt, self._time = now - self._time, now
-        poses = {"left": pose_tuple(left), "right": pose_tuple(right)}
-        times = {"left": left.timestamp, "right": right.timestamp}
-        if waist is not None:
-            poses["waist"] = pose_tuple(waist)
         if not self._feet:
             self._feet = {
-                side: FootMotion(self._config, poses[side], time) for side, time in times.items()
+                "left": FootMotion(self._config, poses["left"], left),
+                "right": FootMotion(self._config, poses["right"], right),
             }
             self._steps.reset()
             self._set_anchor(poses)
-        lifted = tuple(
-            [side for side, foot in self._feet.items() if foot.update(poses[side], times[side])]
-        )
+        times = {"left": left, "right": right}
+        lifted = [
+            side for side, foot in self._feet.items() if foot.update(poses[side], times[side])
+        ]
         if self._is_resting:
             self._steps.reset()
             self._set_anchor(poses)
@@ -119,7 +122,9 @@ class GaitDetector:
         x, y = left[0] - right[0], left[1] - right[1]
         perpendicular = math.atan2(-x, y)
         uses_stance = self._config.heading == "stance"
-        self._heading = perpendicular if uses_stance else _heading(left_rotation, right_rotation)
+        self._heading = (
+            perpendicular if uses_stance else heading_of_feet(left_rotation, right_rotation)
+        )
         alignment = math.cos(perpendicular - self._heading)
         # With one foot far ahead of the other the stance is undefined.
         if abs(alignment) > SIDE_BY_SIDE:
@@ -175,9 +180,3 @@ class GaitDetector:
             confidence = min(1.0, abs(rate) / (4.0 * config.turn_stop))
             return GaitEstimate(GaitState.TURNING, 0.0, 0.0, yaw_rate, confidence, self._stance)
         return GaitEstimate(confidence=0.5, stance=self._stance)
-
-
-def _heading(left: Quaternion, right: Quaternion) -> float:
-    """Return the mean direction of the trackers' x axes in the horizontal plane in [rad]."""
-    (lx, ly, _), (rx, ry, _) = rotate(left, (1.0, 0.0, 0.0)), rotate(right, (1.0, 0.0, 0.0))
-    return math.atan2(ly + ry, lx + rx)

@@ -117,29 +117,32 @@ class LocomotionController:
     ) -> bool:
         """Update the detector; return whether both feet have usable samples."""
         # Every gate is checked, so that every cause is reported and every gap noticed.
-        before = self._left.sample, self._right.sample
-        feet = [
-            self._left.check(left, now, self._log) in USABLE,
-            self._right.check(right, now, self._log) in USABLE,
-        ]
+        before = self._left.pose, self._right.pose
+        has_left = self._left.check(left, now, self._log) in USABLE
+        has_right = self._right.check(right, now, self._log) in USABLE
         has_waist = self._config.with_waist and waist is not None
-        with_waist = has_waist and self._waist.check(waist, now, self._log) in USABLE
-        if not all(feet):
+        has_waist = has_waist and self._waist.check(waist, now, self._log) in USABLE
+        if not (has_left and has_right):
             return False
-        assert self._left.sample is not None
-        assert self._right.sample is not None
-        body = self._waist.sample if with_waist else None
-        stance = self._detector.update(self._left.sample, self._right.sample, body).stance
+        after = self._left.pose, self._right.pose
+        stance = self._update_detector(has_waist).stance
         if self._config.check_sides and stance < SMALLEST_STANCE:
             self._log.add(Rule.SWAPPED, "feet", stance, SMALLEST_STANCE, Severity.HOLD)
             return False
-        if before[0] is None or before[1] is None:
-            return True
-        after = (self._left.sample, self._right.sample)
-        exchanged = exchange_distance((before[0], before[1]), after)
+        exchanged = exchange_distance(before, after)
         if exchanged:
             self._log.add(Rule.SWAPPED, "feet", exchanged, LEAP, Severity.HOLD)
         return not exchanged
+
+    def _update_detector(self, has_waist: bool) -> GaitEstimate:
+        """Add the newest poses, after both feet have passed their gates."""
+        left, right, waist = self._left.pose, self._right.pose, self._waist.pose
+        assert left is not None
+        assert right is not None
+        poses = {"left": left, "right": right}
+        if has_waist and waist is not None:
+            poses["waist"] = waist
+        return self._detector.update(poses, self._left.stamp, self._right.stamp)
 
     def _requested_speeds(self, dt: float) -> Array:
         """Return the requested speed of every axis of the base, within its limits, as BaseSlew."""
@@ -168,9 +171,8 @@ class LocomotionController:
     def _command(self) -> VelocityCommand:
         forward, yaw_rate, *lateral = self._slew.speeds.tolist()
         stamp = self._clock.now
-        left_foot, right_foot = self._left.sample, self._right.sample
-        if not self._is_braking and left_foot is not None and right_foot is not None:
-            stamp = min(left_foot.timestamp, right_foot.timestamp)
+        if not self._is_braking:
+            stamp = min(self._left.stamp, self._right.stamp)
         if not math.isfinite(stamp):
             stamp = 0.0
         # Adding 0.0 removes the sign of a negative zero.

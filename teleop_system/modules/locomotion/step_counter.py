@@ -29,7 +29,7 @@ class StepCounter:
         """Whether enough alternating steps were made."""
         return self._count >= self._config.steps_to_start
 
-    def update(self, feet: dict[str, FootMotion], lifted: tuple[str, ...], now: float) -> None:
+    def update(self, feet: dict[str, FootMotion], lifted: list[str], now: float) -> None:
         """Count the feet in `lifted`; discard steps that ended elsewhere."""
         if now - self._last_lift > self._config.longest_step:
             self._count = 0

@@ -8,6 +8,7 @@ from teleop_system.interfaces import Pose6D
 from teleop_system.interfaces.causes import Rule
 from teleop_system.modules.gate import GateConfig, PoseGate, SwapDetector, exchange_distance
 from teleop_system.safety.cause_log import CauseLog
+from teleop_system.utils.poses import IDENTITY, PoseTuple
 
 UNIT = np.array([0.0, 0.0, 0.0, 1.0])
 LEFT, RIGHT = -0.4, 0.4
@@ -81,11 +82,8 @@ def test_hands_that_approach_each_other_quickly_are_not_exchanged(
         assert not hands.feed(*moved)
 
 
-def feet(left: float, right: float) -> tuple[Pose6D, Pose6D]:
-    return (
-        Pose6D(np.array([0.0, left, 0.0]), UNIT),
-        Pose6D(np.array([0.0, right, 0.0]), UNIT),
-    )
+def feet(left: float, right: float) -> tuple[PoseTuple, PoseTuple]:
+    return ((0.0, left, 0.0), IDENTITY), ((0.0, right, 0.0), IDENTITY)
 
 
 def test_both_feet_have_to_land_where_the_other_was() -> None:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from teleop_system.interfaces import Pose6D
+from teleop_system.modules.locomotion.gait_detector import GaitDetector, GaitEstimate
+from teleop_system.utils.poses import PoseTuple
 
 HALF_STANCE = 0.12
 ANKLE = 0.1
@@ -26,6 +28,21 @@ class Stance:
 
 
 Operator = Callable[[float], Stance]
+
+
+def estimate_of(
+    detector: GaitDetector, left: Pose6D, right: Pose6D, waist: Pose6D | None = None
+) -> GaitEstimate:
+    """Return the estimate of a detector that is given these poses."""
+    bodies = {"left": left, "right": right} | ({"waist": waist} if waist is not None else {})
+    poses = {name: _floats(pose) for name, pose in bodies.items()}
+    return detector.update(poses, left.timestamp, right.timestamp)
+
+
+def _floats(pose: Pose6D) -> PoseTuple:
+    x, y, z = pose.position.tolist()
+    qx, qy, qz, qw = pose.orientation.tolist()
+    return (x, y, z), (qx, qy, qz, qw)
 
 
 def _pose(

@@ -13,6 +13,7 @@ from tests.modules.locomotion.operators import (
     HALF_STANCE,
     Operator,
     Stance,
+    estimate_of,
     standing,
     stepping,
     turning,
@@ -29,7 +30,7 @@ def watch(
     rng = random.Random(1)
     detector = detector or GaitDetector(GaitConfig())
     times = (np.arange(int(duration / DT)) + 1) * DT
-    return [detector.update(*operator(time).poses(time, rng)) for time in times.tolist()]
+    return [estimate_of(detector, *operator(time).poses(time, rng)) for time in times.tolist()]
 
 
 def is_still(estimate: GaitEstimate) -> bool:
@@ -152,7 +153,7 @@ def test_a_waist_that_moves_alone_requests_nothing() -> None:
         time = (tick + 1) * DT
         sway = math.sin(2.0 * time)
         waist = Pose6D([0.3 * sway, 0.1 * sway, 1.0], euler_to_quat(0.0, 0.0, sway), time)
-        assert is_still(detector.update(*standing(time).poses(time, rng), waist))
+        assert is_still(estimate_of(detector, *standing(time).poses(time, rng), waist))
 
 
 def test_a_waist_lets_walking_be_seen_earlier() -> None:
@@ -163,7 +164,7 @@ def test_a_waist_lets_walking_be_seen_earlier() -> None:
             time = (tick + 1) * DT
             waist = Pose6D([0.6 * max(0.0, time - 1.0), 0.0, 1.0], [0, 0, 0, 1], time)
             poses = walking(0.6)(time).poses(time)
-            if detector.update(*poses, waist if has_waist else None).forward > 0.0:
+            if estimate_of(detector, *poses, waist if has_waist else None).forward > 0.0:
                 seen.append(time)
                 break
     assert seen[1] < seen[0] - 0.2
@@ -175,7 +176,9 @@ def test_a_waist_that_comes_and_goes_does_not_move_the_body() -> None:
         time = (tick + 1) * DT
         waist = Pose6D([0.6 * max(0.0, time - 1.0) - 5.0, 3.0, 1.0], [0, 0, 0, 1], time)
         is_worn = tick // 30 % 2 == 0
-        estimate = detector.update(*walking(0.6)(time).poses(time), waist if is_worn else None)
+        estimate = estimate_of(
+            detector, *walking(0.6)(time).poses(time), waist if is_worn else None
+        )
         assert -0.05 <= estimate.forward <= 0.9
 
 
@@ -189,7 +192,7 @@ def test_the_stance_gives_the_heading_for_trackers_in_any_orientation() -> None:
             Pose6D(foot.position, quat_multiply(foot.orientation, strap), time)
             for foot, strap in zip(feet, straps, strict=True)
         )
-        estimate = detector.update(left, right)
+        estimate = estimate_of(detector, left, right)
     assert estimate.forward == pytest.approx(0.5, abs=0.1)
     assert abs(estimate.lateral) < 0.05
 
@@ -197,11 +200,11 @@ def test_the_stance_gives_the_heading_for_trackers_in_any_orientation() -> None:
 def test_exchanged_feet_show_in_the_stance() -> None:
     detector = GaitDetector(GaitConfig())
     left, right = standing(0.0).poses(1.0)
-    assert detector.update(right, left).stance == pytest.approx(-2.0 * HALF_STANCE)
+    assert estimate_of(detector, right, left).stance == pytest.approx(-2.0 * HALF_STANCE)
 
 
 def test_poses_that_are_not_newer_change_nothing() -> None:
     detector = GaitDetector(GaitConfig())
     watch(stepping(2.0), 3.0, detector)
     before = detector.estimate
-    assert detector.update(*standing(0.0).poses(2.0)) is before
+    assert estimate_of(detector, *standing(0.0).poses(2.0)) is before
