@@ -117,7 +117,7 @@ def test_a_module_alone_passes_its_trial(script: str, tmp_path: Path) -> None:
 def test_the_base_alone_passes_its_trial(tmp_path: Path) -> None:
     done = run("test_locomotion_standalone.py", ["--fast", "simulation.render=false"], tmp_path)
     assert done.returncode == 0, done.stdout
-    assert "the base command is exactly zero while the operator stands: 0 m/s" in done.stdout
+    assert "the base command is exactly zero while the operator stands still: 0 m/s" in done.stdout
 
 
 def test_a_failed_trial_exits_with_one(tmp_path: Path) -> None:
