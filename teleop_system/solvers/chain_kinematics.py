@@ -5,13 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from teleop_system.robots.description import Chain, RobotDescription
 from teleop_system.robots.urdf import read_urdf
 from teleop_system.solvers.model_trees import mjcf_tree, urdf_tree
 from teleop_system.utils.poses import PoseTuple, compose, inverse
 from teleop_system.utils.quaternion_kernels import Vector
+
+Array = NDArray[np.float64]
+Records = NDArray[np.void]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class ChainKinematics:
     ) -> None:
         self._robot, self._chains = robot, dict(chains)
         self._joints = set(joints)
+        self._index = {name: index for index, name in enumerate(self._chains)}
         tools = [chain.end_effector for chain in chains.values()]
         initial = robot.poses.get(robot.initial_pose, {}) if robot.poses else {}
         if robot.urdf:
@@ -58,7 +62,7 @@ class ChainKinematics:
 
     def pose(self, chain: str, positions: ArrayLike) -> PoseTuple:
         """Return the pose of a chain's end effector at joint positions [rad] or [m]."""
-        return self.poses(positions)[chain]
+        return self._tree.poses(positions)[self._index[chain]]
 
     def poses(self, positions: ArrayLike) -> dict[str, PoseTuple]:
         """Return the poses of all end effectors at joint positions [rad] or [m]."""
@@ -69,6 +73,14 @@ class ChainKinematics:
         self._tree.update(positions)
         return dict(zip(self._chains, self._tree.frames["position"].tolist(), strict=True))
 
+    def along(self, motion: Array) -> dict[str, Records]:
+        """Return the poses of all end effectors along a motion [rad] or [m], shape (T, N).
+
+        Each value holds `POSE` records, shape (T,).
+        """
+        frames = self._tree.along(motion)
+        return {name: frames[:, index] for name, index in self._index.items()}
+
     def reach(self, chain: str) -> Reach | None:
         """Return the sphere that a chain's end effector cannot leave; None if it is unknown."""
         tree, own = self._tree, self._joints.intersection(self._chains[chain].joints)
@@ -76,7 +88,7 @@ class ChainKinematics:
         first = next((i for i, name in enumerate(path.values()) if name in own), len(path))
         numbers = list(path)
         carried = [name for name in list(path.values())[:first] if name in self._joints]
-        attached = tree.attached[list(self._chains).index(chain)]
+        attached = tree.attached[self._index[chain]]
         pieces = [*tree.joints["position"][numbers[first + 1 :]]]
         if first < len(path):
             pieces.append(attached["position"])
@@ -100,7 +112,7 @@ class ChainKinematics:
 
     def _path(self, chain: str) -> dict[int, str]:
         """Return the joints from the root to a chain's end effector: index in the tree, name."""
-        frame = self._tree.attached[list(self._chains).index(chain)]
+        frame = self._tree.attached[self._index[chain]]
         ancestors = self._tree.ancestors(int(frame["joint"]))
         return {number: self._names[self._tree.joints[number]["column"]] for number in ancestors}
 

@@ -178,6 +178,28 @@ def place_frames(
             frames[f]["orientation"][n] = orientation[n]
 
 
+@kernel("void(JOINT[::1], f8[:, ::1], FRAME[::1], ATTACHED[::1], POSE[:, ::1])")
+def place_frames_along(
+    joints: NDArray[np.void],
+    motion: Array,
+    links: NDArray[np.void],
+    attached: NDArray[np.void],
+    frames: NDArray[np.void],
+) -> None:
+    """Compute the poses of frames at every sample of a motion.
+
+    Args:
+        joints: The joints, shape (J,).
+        motion: Joint positions [rad] or [m], shape (T, N).
+        links: Written: poses of the links at the last sample, shape (J,).
+        attached: The frames on their links, shape (F,).
+        frames: Written: their poses in the world, shape (T, F).
+    """
+    for sample in range(motion.shape[0]):
+        place_links(joints, motion[sample], links)
+        place_frames(links, attached, frames[sample])
+
+
 @kernel("void(JOINT[::1], FRAME[::1], f8[:, ::1])")
 def write_jacobian(joints: NDArray[np.void], links: NDArray[np.void], jacobian: Array) -> None:
     """Compute the spatial velocity at the world's origin per joint velocity.

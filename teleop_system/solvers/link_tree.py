@@ -16,6 +16,7 @@ from teleop_system.solvers.kinematics_kernels import (
     FRAME,
     JOINT,
     POSE,
+    place_frames_along,
     update_tree,
 )
 from teleop_system.utils.poses import PoseTuple
@@ -107,6 +108,14 @@ class LinkTree:
         update_tree(
             self.joints, self._positions, self.links, self.attached, self.frames, self.jacobian
         )
+
+    def along(self, motion: Array) -> Records:
+        """Return the pose of every frame along a motion [rad] or [m], `POSE` of shape (T, F)."""
+        positions = np.tile(self._positions, (len(motion), 1))
+        positions[:, : self._moving.size] = motion
+        frames: Records = np.empty((len(motion), self.frames.size), dtype=POSE)
+        place_frames_along(self.joints, positions, self.links, self.attached, frames)
+        return frames
 
     def poses(self, positions: ArrayLike) -> list[PoseTuple]:
         """Return the pose of every frame for joint positions [rad] or [m]."""

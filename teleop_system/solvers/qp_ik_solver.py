@@ -123,7 +123,7 @@ class QPIKSolver(ModelSolver):
         factorisation replaces the QP.
         """
         collision = self._collision
-        if self._is_limited or (collision is not None and collision.has_rows):
+        if self._is_limited or (collision is not None and collision.close):
             return False
         ahead, step, rest = self._next
         self._is_limited = (
@@ -147,7 +147,7 @@ class QPIKSolver(ModelSolver):
         bounds, collision, last = self._bounds, self._collision, self._last_step
         rows: Array = NO_ROWS
         row_bounds: Array = NO_ROWS
-        if collision is not None and collision.has_rows:
+        if collision is not None and collision.close:
             collision.add_rows(self._current, bounds.braking_step(last))
             rows, row_bounds = collision.rows, collision.row_bounds
         np.negative(self._pull, self._gradient)

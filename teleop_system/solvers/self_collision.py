@@ -46,6 +46,7 @@ class SelfCollision:
 
     Attributes:
         count: Number of pairs of shapes.
+        close: Contacts nearer than `slow` by moment and pair; each gets a row.
         rows: Rows of the tick, `rows @ step >= row_bounds`, shape (K, N).
         row_bounds: Smallest values of the rows, shape (K,).
     """
@@ -72,8 +73,8 @@ class SelfCollision:
         self._slow = slow
         self._gain = speed / (slow - self._stop)
         self._change = np.zeros(size)
-        # Contacts nearer than `slow` by moment and pair: of the current state, and of the next.
-        self._close: dict[tuple[int, int], Contact] = {}
+        # Of the current state, and of the next one.
+        self.close: dict[tuple[int, int], Contact] = {}
         self._next_close: dict[tuple[int, int], Contact] = {}
         self.rows = np.empty((0, size))
         self.row_bounds = np.empty(0)
@@ -87,14 +88,9 @@ class SelfCollision:
 
     def start(self, state: BrakingState) -> None:
         """Measure every pair anew, on the braking path of a new start."""
-        self._close = {}
+        self.close = {}
         self._closest.reset(state.rest)
         self.check(state, state, is_braking=True)
-
-    @property
-    def has_rows(self) -> bool:
-        """Whether a pair is near enough to need a row."""
-        return bool(self._close)
 
     def add_rows(self, state: BrakingState, braking: Array) -> None:
         """Compute the rows of the tick.
@@ -103,7 +99,7 @@ class SelfCollision:
             state: The state it starts in.
             braking: Its step if all joints brake now [rad], shape (N,).
         """
-        close = self._close
+        close = self.close
         keys = sorted(close)
         self.rows = np.array([close[key][1] for key in keys])
         self.row_bounds = np.empty(len(keys))
@@ -137,7 +133,7 @@ class SelfCollision:
         near = self._closest.find(state.joints, state.rest)
         is_allowed = near.least_on_path >= self._slow or self._check_path(near, state, current)
         if is_allowed or is_braking:
-            self._close = self._next_close
+            self.close = self._next_close
         return is_allowed
 
     def _check_path(self, near: NearPairs, state: BrakingState, current: BrakingState) -> bool:
@@ -158,14 +154,14 @@ class SelfCollision:
         for moment, pair in missed:
             point = self._points(current)[moment]
             found, slopes = self._distances.measure_with_slopes(np.array([pair]), point, math.inf)
-            self._close[moment, pair] = float(found[0]), slopes[0]
+            self.close[moment, pair] = float(found[0]), slopes[0]
         return is_allowed and not missed
 
     def _measure_at(
         self, moment: int, joints: Array, pairs: Indices, missed: list[tuple[int, int]]
     ) -> tuple[Array, bool]:
         """Return the distances of pairs at joint positions, and whether all are allowed."""
-        close, is_allowed = self._close, True
+        close, is_allowed = self.close, True
         distances, slopes = self._distances.measure_with_slopes(pairs, joints, self._slow)
         for k in np.flatnonzero(distances < self._slow).tolist():
             key, distance = (moment, int(pairs[k])), float(distances[k])

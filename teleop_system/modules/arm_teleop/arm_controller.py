@@ -137,9 +137,7 @@ class ArmController:
     def tool_poses(self, joints: ArrayLike, timestamp: float = 0.0) -> dict[str, Pose6D]:
         """Return the poses of the end effectors in the base frame for joint positions [rad]."""
         values = [float(value) for value in np.asarray(joints, dtype=np.float64)]
-        kinematics = self._motion.kinematics
-        poses = {name: kinematics.pose(name, values) for name in self._motion.chains}
-        return _as_poses(poses, timestamp)
+        return _as_poses(self._motion.kinematics.poses(values), timestamp)
 
     def tools_at(self, pose: str = "a_pose") -> dict[TrackerRole, Pose6D]:
         """Return the end effectors of a named pose by their trackers, to calibrate against.

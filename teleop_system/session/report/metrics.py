@@ -105,16 +105,15 @@ def tracking_metrics(
         return []
     kinematics = ChainKinematics(robot, {name: robot.chains[name] for name in chains}, joints)
     counted = following_ticks(columns)
-    measured = columns["measured"]
+    poses = kinematics.along(columns["measured"])
     found = []
     for chain in chains:
         targets = columns[f"target_{chain}"]
-        distances = np.full(len(targets), math.nan)
-        angles = distances.copy()
-        for tick in np.flatnonzero(np.isfinite(targets[:, 0])).tolist():
-            position, orientation = kinematics.pose(chain, measured[tick].tolist())
-            distances[tick] = math.dist(position, targets[tick, :3].tolist())
-            angles[tick] = float(quat_distance(np.array(orientation), targets[tick, 3:]))
+        measured = poses[chain]
+        distances = np.linalg.norm(measured["position"] - targets[:, :3], axis=1)
+        angles = np.full(len(targets), math.nan)
+        known = np.isfinite(targets[:, 0])
+        angles[known] = quat_distance(measured["orientation"][known], targets[known, 3:])
         found.append(TrackingMetrics(chain, distances, angles, counted))
     return found
 

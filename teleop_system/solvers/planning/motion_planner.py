@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from teleop_system.robots.description import RobotDescription
 from teleop_system.solvers.factory import solver_options
 from teleop_system.solvers.kinematics import KinematicModel
-from teleop_system.solvers.kinematics_kernels import POSE
 from teleop_system.solvers.options import ChainWeights, SolverOptions
 from teleop_system.solvers.planning.limited_motion import MotionLimits, limited_motion
 from teleop_system.solvers.planning.postures import PoseSequence
@@ -90,10 +89,7 @@ class MotionPlanner:
 
     def end_effectors(self, motion: Array) -> dict[str, PoseSequence]:
         """Return the poses of the end effectors in the base frame, by chain."""
-        frames = np.empty((len(motion), len(self._chains)), dtype=POSE)
-        for sample, joints in enumerate(motion):
-            self._tree.update(self._kinematics.to_internal(joints))
-            frames[sample] = self._tree.frames
+        frames = self._tree.along(motion[:, np.argsort(self._kinematics.external_order)])
         return {
             name: PoseSequence(frames["position"][:, n], frames["orientation"][:, n])
             for n, name in enumerate(self._chains)

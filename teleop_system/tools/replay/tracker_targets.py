@@ -60,6 +60,7 @@ def chain_tracking(
     kinematics = ChainKinematics(robot, chains, joints)
     start = [begin.get(joint, 0.0) for joint in joints]
     recorded = motion.recorded()
+    poses = kinematics.along(measured)
     found = {}
     for name, chain in chains.items():
         role = chain_role(chain)
@@ -76,7 +77,8 @@ def chain_tracking(
             rotation_scale=limb.rotation_scale,
         )
         target = _course([mapping.apply(sample) for sample in samples])
-        result = _course([kinematics.pose(name, row.tolist()) for row in measured])
+        course = poses[name]
+        result = PoseSequence(course["position"], course["orientation"])
         found[name] = ChainTracking(target, result)
     return found
 
