@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who moves the robot, or why it holds: one state machine for every operator and wiring."""
+"""The engagement state machine: who moves the robot, or why it holds."""
 
 import enum
 import math
@@ -34,9 +34,9 @@ _HEALTHY = (_S.READY, _S.ENGAGED)
 
 
 class MotionSource(enum.Enum):
-    """Whose commands the robot follows."""
+    """Where the commands come from that the robot follows."""
 
-    NOBODY = "nobody"
+    NONE = "none"
     """It holds its position, under power."""
     SYSTEM = "system"
     """It moves by itself: to its home pose, or to test its parts."""
@@ -70,10 +70,10 @@ class EngagementStatus:
 
     @property
     def motion(self) -> MotionSource:
-        """Whose commands the robot follows."""
+        """Where the commands come from that the robot follows."""
         if self.state is _S.ENGAGED:
             return MotionSource.OPERATOR
-        return MotionSource.SYSTEM if self.state in _AUTOMATIC else MotionSource.NOBODY
+        return MotionSource.SYSTEM if self.state in _AUTOMATIC else MotionSource.NONE
 
     @property
     def cause(self) -> Cause | None:

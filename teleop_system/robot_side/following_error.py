@@ -38,7 +38,7 @@ class FollowingErrorMonitor:
         self._since = math.inf
 
     def agrees(self, commanded: Array, measured: Array) -> bool:
-        """Tell whether no joint is beyond its limit; False where a position is NaN."""
+        """Return whether no joint is beyond its limit; False where a position is NaN."""
         return bool((np.abs(commanded - measured) <= self._limits).all())
 
     def update(self, now: float, measured: Array, output: SafetyOutput | None) -> str:

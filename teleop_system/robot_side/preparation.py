@@ -72,7 +72,7 @@ class Preparation:
         self.passed = False
 
     def is_home(self, positions: Array) -> bool:
-        """Tell whether all joints are in the home pose, given their positions."""
+        """Return whether all joints are in the home pose, given their positions."""
         return bool((np.abs(positions - self._home) <= self._tolerance).all())
 
     def commands(

@@ -103,7 +103,7 @@ class RobotSide:
     def is_resting(self) -> bool:
         """Whether nothing moves the robot, and its last commands have come to rest."""
         output = self.output
-        if self.status.motion is not MotionSource.NOBODY or output is None:
+        if self.status.motion is not MotionSource.NONE or output is None:
             return output is None
         base = output.base
         rolls = base.linear_x or base.linear_y or base.angular_z

@@ -81,7 +81,7 @@ class ArmModule(TeleopModule):
 
     @property
     def calibration(self) -> ArmCalibration | None:
-        """What absolute mapping goes by; None for none."""
+        """The calibration that absolute mapping uses, or None."""
         return self._calibration
 
     @calibration.setter

@@ -73,7 +73,7 @@ class Actuation:
         return self._by_mode[mode]
 
     def are_in(self, mode: ControlMode, indices: IndexArray) -> bool:
-        """Tell whether all joints of `indices` are in a mode."""
+        """Return whether all joints of `indices` are in a mode."""
         return bool((self._modes[indices] == mode).all())
 
     def reset(self, positions: Array) -> None:

@@ -281,7 +281,7 @@ class MuJoCoBridge(TeleopNode):
         changed = parameters.differing(kept, values)
         if not changed:
             return SetParametersResult(successful=True)
-        motion, estopped = MotionSource.NOBODY, self._was_estopped
+        motion, estopped = MotionSource.NONE, self._was_estopped
         if self._simulated is not None:
             robot_side = self._robot_side
             motion, estopped = robot_side.status.motion, robot_side.is_estopped

@@ -126,7 +126,7 @@ def refusal(changes: Sequence[str], motion: MotionSource, *, estopped: bool) -> 
     names = ", ".join(changes)
     if estopped:
         return f"{names} cannot be changed while the emergency stop is latched; reset it first"
-    if motion is not MotionSource.NOBODY:
+    if motion is not MotionSource.NONE:
         return f"{names} cannot be changed while the robot moves; disengage first"
     return ""
 

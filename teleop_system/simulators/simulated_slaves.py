@@ -72,7 +72,7 @@ class _SimulatedJoints(IEffortFeedForward):
         return len(self._names)
 
     def is_connected(self) -> bool:
-        """Tell whether the joints were taken and not released."""
+        """Return whether the joints were taken and not released."""
         return self._connected
 
     def shutdown(self) -> None:

@@ -69,7 +69,7 @@ class PreciseClock(IClock):
 
     @property
     def margin(self) -> float:
-        """How long before a deadline the thread asks to be woken at present in [s]."""
+        """How long before a deadline the thread is woken at present in [s]."""
         return self._margin
 
     @override

@@ -6,7 +6,7 @@
             step(tick.start)
 
 Tick k is due at start + k periods, however long the earlier ones took. A loop that is late skips
-the ticks whose time has passed, and makes up the rest of its delay with periods at most `catch_up`
+the ticks that are in the past, and makes up the rest of its delay with periods at most `catch_up`
 shorter than nominal: a controller should not see a period of 1 ms after one of 19 ms.
 """
 
@@ -41,7 +41,7 @@ class Tick:
         index: Its number on the grid of due times, skipped ones included.
         due: Time at which it should have started in [s].
         start: Time at which it started in [s]; controllers receive this time.
-        skipped: Ticks dropped since the last one, because their time had passed.
+        skipped: Ticks dropped since the last one, because they were in the past.
         hold: Whether there are so many overruns in a row that the robot should hold.
         cause: The overrun to report, if there is one.
     """
@@ -62,8 +62,8 @@ class Tick:
 class RateDivider:
     """Selects the ticks of a loop on which slower work is due, such as 30 in every 100.
 
-    The selected ticks are spread evenly and follow from the index alone, so they never drift. Work
-    whose tick was skipped is due on the next.
+    The selected ticks are spread evenly and follow from the index alone, so they never drift. If a
+    selected tick was skipped, its work is due on the next tick.
 
     Args:
         share: Selected ticks per tick of the loop, above 0 and at most 1.

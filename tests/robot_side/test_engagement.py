@@ -156,7 +156,7 @@ def test_estop_is_latched_from_every_state_and_deaf_to_everything_but_a_reset(
         if "reset" not in name or "estop" in name:
             driver.feed(GOOD)
             assert driver.feed(replace(GOOD, **change)) is S.ESTOPPED, name
-            assert driver.status.motion is MotionSource.NOBODY
+            assert driver.status.motion is MotionSource.NONE
 
 
 def test_estop_counts_though_nothing_has_changed_for_long_and_nobody_made_new_inputs() -> None:
@@ -242,7 +242,7 @@ def test_motion_follows_the_operator_only_with_clutch_closed_and_inputs_fresh() 
 def test_only_homing_and_self_test_move_by_themselves(state: EngagementState) -> None:
     motion = Driver.into(state).status.motion
     own = {S.HOMING: MotionSource.SYSTEM, S.SELF_TEST: MotionSource.SYSTEM}
-    assert motion is {**own, S.ENGAGED: MotionSource.OPERATOR}.get(state, MotionSource.NOBODY)
+    assert motion is {**own, S.ENGAGED: MotionSource.OPERATOR}.get(state, MotionSource.NONE)
 
 
 @pytest.mark.parametrize("state", S, ids=lambda state: state.name)

@@ -11,10 +11,10 @@ from teleop_system.simulators.ros2_bridge_parameters import differing, refusal
 @pytest.mark.parametrize(
     ("motion", "estopped", "words"),
     [
-        (MotionSource.NOBODY, True, "emergency stop"),
+        (MotionSource.NONE, True, "emergency stop"),
         (MotionSource.OPERATOR, False, "disengage"),
         (MotionSource.SYSTEM, False, "disengage"),
-        (MotionSource.NOBODY, False, ""),
+        (MotionSource.NONE, False, ""),
     ],
 )
 def test_how_firmly_a_robot_holds_is_not_changed_while_it_must(
