@@ -72,7 +72,8 @@ class RequestBox:
                 self._next = replace(self._next, estop=pressed)
             held = {name: value for name, value in changes.items() if name in _HELD}
             self._held = replace(self._held, **held)
-            if changes.get("disengage"):
+            if changes.get("disengage") or changes.get("estop"):
+                # Only a person may engage again.
                 self._auto_engage = False
 
     @property

@@ -38,7 +38,10 @@ def interactive_viewer(simulator: MuJoCoSimulator) -> Iterator[Any]:
     before = set(threading.enumerate())
     started: set[threading.Thread] = set()
     try:
-        with launcher.launch_passive(simulator.model, simulator.data) as viewer:
+        # Without its panels: their sliders write to actuators, past the safety manager.
+        with launcher.launch_passive(
+            simulator.model, simulator.data, show_left_ui=False, show_right_ui=False
+        ) as viewer:
             started = set(threading.enumerate()) - before
             yield viewer
     finally:

@@ -252,6 +252,19 @@ def test_giving_up_control_ends_taking_it_unasked() -> None:
     assert not box.take(ready=True).engage
 
 
+def test_after_an_emergency_stop_only_a_request_engages() -> None:
+    box = RequestBox(auto_engage=True)
+    assert box.take(ready=True).engage
+    box.request(estop=True)
+    box.request(estop=False)
+    assert box.take(ready=False).estop
+    box.request(reset_estop=True)
+    assert not box.take(ready=True).engage
+    assert not box.take(ready=True).engage
+    box.request(engage=True)
+    assert box.take(ready=True).engage
+
+
 @pytest.mark.parametrize("requests", [Requests(), Requests(engage=True, clutch=False, estop=True)])
 def test_requests_survive_being_recorded(requests: Requests) -> None:
     assert Requests.decode(requests.encode()) == requests
