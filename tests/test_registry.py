@@ -42,7 +42,7 @@ def test_every_built_in_name_leads_to_a_class(kind: str) -> None:
         assert isinstance(registry.find(kind, name), type)
 
 
-def test_an_unknown_name_is_answered_with_the_nearest() -> None:
+def test_an_unknown_name_is_reported_with_the_nearest_one() -> None:
     with pytest.raises(UnknownNameError, match=r"did you mean 'mujoco'\?") as caught:
         registry.find("simulator", "mujocco")
     assert caught.value.choices == ("mujoco",)

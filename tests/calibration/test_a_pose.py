@@ -20,14 +20,14 @@ TOOLS = {
 def operator(heading: float, scale: float, noise: float = 0.0, count: int = 20) -> Samples:
     """Return samples of a person built like the robot, but of another size, somewhere."""
     random = np.random.default_rng(0)
-    turn = quat_exp([0.0, 0.0, heading])
+    to_heading = quat_exp([0.0, 0.0, heading])
     return [
         {
             role: Pose6D(
-                quat_rotate(turn, pose.position / scale)
+                quat_rotate(to_heading, pose.position / scale)
                 + np.array([2.0, -1.0, 0.1])
                 + noise * random.normal(size=3),
-                quat_multiply(turn, quat_exp([0.3, 0.0, 0.0])),
+                quat_multiply(to_heading, quat_exp([0.3, 0.0, 0.0])),
                 0.01 * k,
             )
             for role, pose in TOOLS.items()
@@ -62,8 +62,8 @@ def test_noise_averages_out_and_is_reported() -> None:
     assert found.motion == pytest.approx(0.002 * np.sqrt(3.0), rel=0.1)
     tracker, tool = found.anchors[LEFT]
     assert tool is TOOLS[LEFT]
-    turned = quat_multiply(quat_exp([0.0, 0.0, 0.5]), quat_exp([0.3, 0.0, 0.0]))
-    assert quat_distance(tracker.orientation, turned) < 1e-9
+    expected = quat_multiply(quat_exp([0.0, 0.0, 0.5]), quat_exp([0.3, 0.0, 0.0]))
+    assert quat_distance(tracker.orientation, expected) < 1e-9
 
 
 def test_lost_samples_are_ignored() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small BVH files for tests, and where to find real ones."""
+"""Small BVH files for tests, and the paths of real ones."""
 
 import os
 from pathlib import Path
@@ -40,7 +40,7 @@ Frame Time: .04
 0 0 0 0 0 0 0 0 0 0 0 0
 -1 .5 1e0 -15 5 25 90 0 0 0 90 0
 """
-"""Three joints of different channel orders, numbers as real files have them."""
+"""Three joints with different channel orders and numbers as in real files."""
 
 
 def clip(name: str) -> Path:
@@ -56,7 +56,7 @@ def write(folder: Path, text: str, name: str = "test.bvh") -> Path:
 
 
 def rotation(axis: str, degrees: float) -> np.ndarray:
-    """Return a rotation matrix, written down as in any textbook."""
+    """Return a rotation matrix, written as in a textbook."""
     c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
     return {
         "X": np.array([[1, 0, 0], [0, c, -s], [0, s, c]]),

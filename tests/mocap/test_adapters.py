@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded person's trackers and gloves, as devices like any other."""
+"""Trackers and gloves of a recorded person, used like other devices."""
 
 import logging
 from pathlib import Path
@@ -40,12 +40,12 @@ class Clock:
 
 
 @pytest.mark.parametrize("kind", ["tracker", "hand_input"])
-def test_the_registry_knows_them(kind: str) -> None:
-    place = "waist" if kind == "tracker" else "right"
-    assert registry.create(kind, "bvh", place, file="wave").initialize()
+def test_the_devices_are_registered(kind: str) -> None:
+    part = "waist" if kind == "tracker" else "right"
+    assert registry.create(kind, "bvh", part, file="wave").initialize()
 
 
-def test_poses_are_stamped_with_the_clock_and_wait_until_played() -> None:
+def test_poses_have_the_stamps_of_the_clock_and_do_not_change_before_playback() -> None:
     clock = Clock()
     tracker = BVHTrackerAdapter("right_hand", file="wave", clock=clock)
     assert tracker.initialize()
@@ -62,7 +62,7 @@ def test_poses_are_stamped_with_the_clock_and_wait_until_played() -> None:
     np.testing.assert_array_equal(tracker.get_pose().position, first.position)
 
 
-def test_a_missing_file_is_told_and_not_raised(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_missing_file_is_logged_and_not_raised(caplog: pytest.LogCaptureFixture) -> None:
     tracker = BVHTrackerAdapter("waist", file="nowhere/at_all.bvh")
     with caplog.at_level(logging.ERROR):
         assert tracker.initialize() is False
@@ -84,7 +84,7 @@ def test_wrong_options_are_refused(options: dict[str, object], error: type[Excep
         BVHTrackerAdapter("waist", **options)
 
 
-def test_places_that_nobody_wears_anything_on_are_refused() -> None:
+def test_body_parts_without_a_device_are_refused() -> None:
     with pytest.raises(UnknownNameError, match="left_hand"):
         BVHTrackerAdapter("left_hnd", file="wave")
     with pytest.raises(UnknownNameError, match="left"):
@@ -120,7 +120,7 @@ def test_left_and_right_hands_mirror_each_other() -> None:
         np.testing.assert_allclose(states[0], states[1], atol=0.02)
 
 
-def test_hands_without_fingers_close_while_the_wrist_is_busy() -> None:
+def test_hands_without_recorded_fingers_close_while_the_wrist_moves() -> None:
     glove = BVHHandAdapter("right", file="wave")
     assert glove.initialize()
     assert glove.playback is not None
@@ -131,7 +131,7 @@ def test_hands_without_fingers_close_while_the_wrist_is_busy() -> None:
     assert curls[1] > curls[0] + 0.1
 
 
-def test_a_person_is_started_and_stopped_as_a_whole_and_begins_again_without_a_jump() -> None:
+def test_all_devices_of_a_person_start_and_stop_together_and_again_without_a_jump() -> None:
     clock = Clock()
     replay = Replay(MocapConfig(file=Path("wave"), run_up=0.0), clock)
     assert replay.state is PlaybackState.READY

@@ -31,7 +31,7 @@ TURNS = {
 
 
 def test_rotations_apply_in_the_order_of_the_channels(tmp_path: Path) -> None:
-    positions, turns = forward_kinematics(read_bvh(write(tmp_path, ARM)))
+    positions, rotations = forward_kinematics(read_bvh(write(tmp_path, ARM)))
     base = rotation("Z", 10) @ rotation("Y", 20) @ rotation("X", 30)
     upper = base @ rotation("Z", 40) @ rotation("Y", 50) @ rotation("X", 60)
     lower = upper @ rotation("Y", -70) @ rotation("X", 80) @ rotation("Z", -90)
@@ -39,7 +39,7 @@ def test_rotations_apply_in_the_order_of_the_channels(tmp_path: Path) -> None:
     np.testing.assert_allclose(positions[0, 1], at_upper, atol=1e-12)
     np.testing.assert_allclose(positions[0, 2], at_upper + upper @ [1.5, 0, 0], atol=1e-12)
     for joint, expected in enumerate((base, upper, lower)):
-        found = quat_to_matrix(wxyz_to_xyzw(turns[0, joint]))
+        found = quat_to_matrix(wxyz_to_xyzw(rotations[0, joint]))
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
@@ -58,7 +58,7 @@ def test_positions_of_a_joint_replace_its_offset(tmp_path: Path) -> None:
     np.testing.assert_allclose(positions[0], [[0, 5, 0], [7, 13, 9], [8.5, 13, 9]])
 
 
-def test_everything_agrees_with_bvhio(tmp_path: Path) -> None:
+def test_all_positions_agree_with_bvhio(tmp_path: Path) -> None:
     bvhio = pytest.importorskip("bvhio")
     path = write(tmp_path, ARM)
     text = read_bvh(path)
@@ -68,20 +68,20 @@ def test_everything_agrees_with_bvhio(tmp_path: Path) -> None:
         root.loadPose(frame)
         for joint, _, _ in root.layout():
             expected = list(joint.PositionWorld)
-            # bvhio counts in single precision.
-            place = positions[frame, text.names.index(joint.Name)]
-            np.testing.assert_allclose(place, expected, atol=2e-6)
+            # bvhio computes in single precision.
+            position = positions[frame, text.names.index(joint.Name)]
+            np.testing.assert_allclose(position, expected, atol=2e-6)
 
 
 @needs_clips
-def test_a_real_walk_has_the_known_places_and_turns() -> None:
+def test_a_real_walk_has_the_known_positions_and_rotations() -> None:
     text = read_bvh(clip("02_01"))
-    positions, turns = forward_kinematics(text)
+    positions, rotations = forward_kinematics(text)
     columns = [text.names.index(name) for name in JOINTS]
     for frame, numbers in PLACES.items():
         expected = np.array(numbers.split(), dtype=float).reshape(-1, 3)
         # The known figures have four decimals.
         np.testing.assert_allclose(positions[frame, columns], expected, atol=6e-5)
     for (frame, name), expected_turn in TURNS.items():
-        found = wxyz_to_xyzw(turns[frame, text.names.index(name)])
+        found = wxyz_to_xyzw(rotations[frame, text.names.index(name)])
         np.testing.assert_allclose(found * np.sign(found[3]), expected_turn, atol=2e-6)

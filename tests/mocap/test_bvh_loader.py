@@ -22,7 +22,7 @@ def scaled(folder: Path, unit: float, name: str = "scaled.bvh") -> Path:
 
 
 @pytest.mark.parametrize("unit", [1.0, 0.01, 0.0254, CMU_UNIT])
-def test_the_unit_is_told_by_the_height_of_the_person(tmp_path: Path, unit: float) -> None:
+def test_the_unit_follows_from_the_height_of_the_person(tmp_path: Path, unit: float) -> None:
     data = load_bvh(scaled(tmp_path, unit))
     assert data.unit == unit
     # Standing straight, the hips are 0.96 m above the floor.
@@ -30,7 +30,7 @@ def test_the_unit_is_told_by_the_height_of_the_person(tmp_path: Path, unit: floa
 
 
 @pytest.mark.parametrize("unit", [0.1, 1e-4, 3.0])
-def test_an_absurd_size_is_told(tmp_path: Path, unit: float) -> None:
+def test_an_implausible_size_is_reported(tmp_path: Path, unit: float) -> None:
     path = scaled(tmp_path, unit)
     with pytest.raises(BVHError, match="cannot detect the unit"):
         load_bvh(path)
@@ -39,11 +39,11 @@ def test_an_absurd_size_is_told(tmp_path: Path, unit: float) -> None:
         load_bvh(path, unit=10.0 * unit)
 
 
-def test_axes_become_those_of_ros() -> None:
+def test_axes_are_converted_to_those_of_ros() -> None:
     data = load_bvh(find_motion("walk_and_reach"))
     assert data.up == "y"
     first, last = data.positions[data.first_frame], data.positions[-1]
-    assert last[0, 0] - first[0, 0] == pytest.approx(2.09, abs=0.05)  # Ahead is x.
+    assert last[0, 0] - first[0, 0] == pytest.approx(2.09, abs=0.05)  # Forward is x.
     hand = data.index("LeftHand")
     assert first[hand, 1] > 0.15  # Left is y.
 
@@ -51,12 +51,12 @@ def test_axes_become_those_of_ros() -> None:
 def test_a_file_with_z_up_gives_the_same_motion(tmp_path: Path) -> None:
     text = bvh_text(wave(), mixamo_skeleton())
     plain = load_bvh(write(tmp_path, text))
-    turned = load_bvh(write(tmp_path, _with_z_up(text), "z.bvh"))
-    assert (plain.up, turned.up) == ("y", "z")
-    np.testing.assert_allclose(turned.positions, plain.positions, atol=2e-3)
+    rotated = load_bvh(write(tmp_path, _with_z_up(text), "z.bvh"))
+    assert (plain.up, rotated.up) == ("y", "z")
+    np.testing.assert_allclose(rotated.positions, plain.positions, atol=2e-3)
 
 
-def test_a_person_who_lies_down_has_to_be_told_up(tmp_path: Path) -> None:
+def test_the_up_axis_is_required_for_a_person_who_lies(tmp_path: Path) -> None:
     text = bvh_text(wave(), mixamo_skeleton()).replace("Yrotation", "Wrotation")
     text = text.replace("Xrotation", "Yrotation").replace("Wrotation", "Xrotation")
     lines = text.splitlines()
@@ -71,14 +71,14 @@ def test_a_person_who_lies_down_has_to_be_told_up(tmp_path: Path) -> None:
     assert load_bvh(path, up="y").up == "y"
 
 
-def test_a_t_pose_in_front_is_found_and_no_motion() -> None:
+def test_a_t_pose_at_the_start_is_detected_and_is_not_part_of_the_motion() -> None:
     cmu, mixamo = (load_bvh(find_motion(f"walk_and_reach{end}")) for end in ("", "_mixamo"))
     assert (cmu.rest_frame, cmu.first_frame) == (0, 1)
     assert (mixamo.rest_frame, mixamo.first_frame) == (None, 0)
     assert cmu.duration == pytest.approx(mixamo.duration)
 
 
-def test_a_joint_that_is_not_there_is_told_with_those_that_are() -> None:
+def test_an_unknown_joint_is_reported_with_the_valid_ones() -> None:
     data = load_bvh(find_motion("wave"))
     with pytest.raises(BVHError, match=r"no joint named 'Tail'.*Hips"):
         data.index("Tail")
@@ -86,7 +86,7 @@ def test_a_joint_that_is_not_there_is_told_with_those_that_are() -> None:
 
 @needs_clips
 @pytest.mark.parametrize("name", ["02_01", "05_02", "38_03", "62_20"])
-def test_real_recordings_are_understood_without_help(name: str) -> None:
+def test_real_recordings_need_no_options(name: str) -> None:
     data = load_bvh(clip(name))
     assert data.unit == CMU_UNIT
     assert data.rest_frame == 0
@@ -94,7 +94,7 @@ def test_real_recordings_are_understood_without_help(name: str) -> None:
 
 
 @needs_clips
-def test_a_real_person_has_the_known_bones() -> None:
+def test_a_real_person_has_the_known_bone_lengths() -> None:
     data = load_bvh(clip("02_01"))
 
     def bone(start: str, end: str) -> float:
@@ -109,13 +109,13 @@ def test_a_real_person_has_the_known_bones() -> None:
     assert float(speed.mean()) == pytest.approx(1.17, abs=0.05)
 
 
-def test_cmu_motions_of_ours_are_in_cmu_units() -> None:
+def test_our_cmu_motions_are_in_cmu_units() -> None:
     assert load_bvh(find_motion("wave")).unit == CMU_UNIT
     assert cmu_skeleton().has_rest_frame
 
 
 def _with_z_up(text: str) -> str:
-    """Return the same skeleton with z for y and -y for z."""
+    """Return the same skeleton with z instead of y, and -y instead of z."""
     lines = []
     motion = False
     for line in text.splitlines():
@@ -124,7 +124,7 @@ def _with_z_up(text: str) -> str:
             x, y, z = (float(word) for word in words[1:])
             line = f"OFFSET {x} {-z} {y}"
         elif words[:1] == ["CHANNELS"]:
-            # Places go x, -z, y; turns about y are now about z, and those about z about -y.
+            # Positions become x, -z, y; the axes y and z of rotations become z and -y.
             line = line.replace("Zrotation Yrotation", "Yrotation Zrotation")
         elif motion:
             values = [float(word) for word in words]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded operator over real topics: waiting, started, stopped, and started again."""
+"""A recorded operator on real topics: it waits, starts, stops, and starts again."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,7 +45,7 @@ def largest_step(ear: Listener) -> float:
     return float(np.linalg.norm(np.diff(positions, axis=0), axis=1).max())
 
 
-def test_it_waits_starts_stops_and_begins_again_without_a_jump(
+def test_it_waits_starts_stops_and_starts_again_without_a_jump(
     bench: Bench, tmp_path: Path
 ) -> None:
     record = tmp_path / "replay.npz"
@@ -59,7 +59,7 @@ def test_it_waits_starts_stops_and_begins_again_without_a_jump(
     bench.wait(lambda: min(hand.count, head.count, fingers.count) > 20)
     bench.wait(lambda: playback(bench) == "ready")
     first = position(hand, 0)
-    np.testing.assert_allclose(position(hand), first)  # READY: the first pose, over and over.
+    np.testing.assert_allclose(position(hand), first)  # READY: the first pose, repeatedly.
     assert len(fingers.last.position) == 20
 
     assert bench.trigger(TopicNames.START_PLAYBACK).success
@@ -76,7 +76,7 @@ def test_it_waits_starts_stops_and_begins_again_without_a_jump(
     hand.clear()
     assert "from the start" in bench.trigger(TopicNames.START_PLAYBACK).message
     bench.wait(lambda: playback(bench) == "over")
-    # A wave is slower than 2 m/s, and goes at four times its speed; best effort loses samples.
+    # A wave is slower than 2 m/s and is played at four times its speed; best effort loses samples.
     assert largest_step(hand) < 0.5
     assert bench.transition(NODE, "deactivate")
     assert bench.transition(NODE, "cleanup")
@@ -85,7 +85,7 @@ def test_it_waits_starts_stops_and_begins_again_without_a_jump(
     assert np.all(np.diff(arrays["right_hand_stamp"]) >= 0.0)
 
 
-def test_it_begins_by_itself_once_the_robot_follows(bench: Bench) -> None:
+def test_it_starts_automatically_once_the_robot_follows(bench: Bench) -> None:
     bench.start(MODULE, NODE, file="wave")
     status = bench.publisher(DiagnosticArray, TopicNames.STATUS, QoSPreset.STATUS)
     hand = bench.listen(PoseStamped, TopicNames.tracker(TrackerRole.RIGHT_HAND))

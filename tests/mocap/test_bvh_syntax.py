@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text of BVH files: what is read, and which line is blamed for what is wrong."""
+"""Text of BVH files: what is read, and which line an error names."""
 
 from pathlib import Path
 
@@ -37,14 +37,14 @@ def test_a_file_is_read_as_it_is_written(tmp_path: Path) -> None:
     ],
     ids=["CRLF", "mixed line ends", "trailing spaces", "empty lines", "spaces for tabs"],
 )
-def test_a_file_may_be_written_otherwise(tmp_path: Path, change: object) -> None:
+def test_other_ways_to_write_a_file_are_accepted(tmp_path: Path, change: object) -> None:
     plain = read_bvh(write(tmp_path, ARM))
     other = read_bvh(write(tmp_path, change(ARM), "other.bvh"))  # type: ignore[operator]
     assert other.names == plain.names
     np.testing.assert_array_equal(other.values, plain.values)
 
 
-def test_names_may_have_colons(tmp_path: Path) -> None:
+def test_names_may_contain_colons(tmp_path: Path) -> None:
     assert read_names(write(tmp_path, ARM.replace("Base", "rig:Base")))[0] == "rig:Base"
 
 
@@ -71,7 +71,7 @@ def test_names_may_have_colons(tmp_path: Path) -> None:
         ("Frames: 3", "Frames: 2", "-1 .5", "too many frames"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(
+def test_an_error_names_its_line(
     tmp_path: Path, old: str, new: str, part: str, reason: str
 ) -> None:
     text = ARM.replace(old, new, 1)
@@ -84,7 +84,7 @@ def test_what_is_wrong_is_told_with_its_line(
 
 
 @pytest.mark.parametrize("lines", range(0, 26, 3))
-def test_a_file_that_was_cut_off_is_told_and_not_waited_for(tmp_path: Path, lines: int) -> None:
+def test_a_truncated_file_is_an_error(tmp_path: Path, lines: int) -> None:
     text = "\n".join(ARM.splitlines()[:lines]) + "\n"
     with pytest.raises(BVHError) as caught:
         read_bvh(write(tmp_path, text))
@@ -92,7 +92,7 @@ def test_a_file_that_was_cut_off_is_told_and_not_waited_for(tmp_path: Path, line
     assert caught.value.line >= lines - 1
 
 
-def test_a_file_that_is_not_there_or_no_text_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_missing_or_binary_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(BVHError, match="No such file"):
         read_bvh(tmp_path / "nowhere.bvh")
     (tmp_path / "film.bvh").write_bytes(bytes(range(256)))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Feet of a recording glide along with its body, and a base that follows them goes its way."""
+"""Feet of a recording glide with the body, and a base that follows them drives the same path."""
 
 import math
 from pathlib import Path
@@ -30,7 +30,7 @@ def times_of(motion: MappedMotion) -> list[float]:
 
 
 def in_body(motion: MappedMotion, role: TrackerRole, time: float) -> list[float]:
-    """Return where a foot is as its body sees it, along and across its heading in [m]."""
+    """Return the position of a foot along and across the heading of the body in [m]."""
     x, y, heading = motion.body(time)
     foot = motion.pose(role, time).position
     dx, dy = float(foot[0]) - x, float(foot[1]) - y
@@ -39,12 +39,12 @@ def in_body(motion: MappedMotion, role: TrackerRole, time: float) -> list[float]
 
 
 @pytest.mark.parametrize("name", ["walk_and_reach", "turn", "walk_and_reach_mixamo"])
-def test_feet_keep_their_place_below_the_body_and_look_where_it_looks(name: str) -> None:
+def test_feet_keep_their_position_below_the_body_and_its_heading(name: str) -> None:
     motion = motion_of(name)
     for role in FEET:
-        places = [in_body(motion, role, time) for time in times_of(motion)]
-        # A path between two frames is a line, and its heading is not quite the mean.
-        np.testing.assert_allclose(places - np.median(places, axis=0), 0.0, atol=2e-3)
+        positions = [in_body(motion, role, time) for time in times_of(motion)]
+        # Between two frames the path is a line, whose heading is not exactly the mean.
+        np.testing.assert_allclose(positions - np.median(positions, axis=0), 0.0, atol=2e-3)
         for time in times_of(motion)[::10]:
             ahead = quat_rotate(motion.pose(role, time).orientation, np.array([1.0, 0.0, 0.0]))
             heading = motion.body(time)[2]
@@ -52,39 +52,43 @@ def test_feet_keep_their_place_below_the_body_and_look_where_it_looks(name: str)
             np.testing.assert_allclose(ahead, expected, atol=1e-3)
 
 
-def test_a_foot_on_the_floor_does_not_halt_while_the_body_walks_on() -> None:
-    """As the feet of a person do for half of every step."""
-    told, seen = (motion_of("walk_and_reach", normalization=n) for n in ("relative", "absolute"))
+def test_a_foot_on_the_floor_does_not_stop_while_the_body_walks() -> None:
+    """A person's feet stop for half of every step."""
+    relative, absolute = (
+        motion_of("walk_and_reach", normalization=n) for n in ("relative", "absolute")
+    )
 
     def slowest(motion: MappedMotion, role: TrackerRole) -> float:
-        places = np.array([motion.pose(role, time).position[:2] for time in times_of(motion)])
-        speeds = np.linalg.norm(np.diff(places, axis=0), axis=1) / DT
+        positions = np.array([motion.pose(role, time).position[:2] for time in times_of(motion)])
+        speeds = np.linalg.norm(np.diff(positions, axis=0), axis=1) / DT
         return float(np.percentile(speeds[100:200], 10.0))  # Between 2 s and 4 s it walks.
 
     for role in FEET:
-        assert slowest(seen, role) < 0.1
-        assert slowest(told, role) > 0.25
+        assert slowest(absolute, role) < 0.1
+        assert slowest(relative, role) > 0.25
 
 
-def test_feet_are_lifted_in_turn_as_they_were_and_stand_at_one_height() -> None:
-    told, seen = (motion_of("walk_and_reach", normalization=n) for n in ("relative", "absolute"))
+def test_feet_are_lifted_alternately_as_recorded_and_stand_at_one_height() -> None:
+    relative, absolute = (
+        motion_of("walk_and_reach", normalization=n) for n in ("relative", "absolute")
+    )
     heights = {
         role: np.array(
             [
                 [motion.pose(role, time).position[2] for time in times_of(motion)]
-                for motion in (told, seen)
+                for motion in (relative, absolute)
             ]
         )
         for role in FEET
     }
     for role, (now, then) in heights.items():
-        assert np.ptp(now - then) < 1e-9, "a lift is neither lost nor changed"
+        assert np.ptp(now - then) < 1e-9, "no lift is lost or changed"
         planted = now < REFERENCE_POSITIONS[role][2] + 0.02
         assert planted.mean() > 0.4
         assert np.median(now[planted]) == pytest.approx(REFERENCE_POSITIONS[role][2], abs=0.01)
         assert now.max() > REFERENCE_POSITIONS[role][2] + 0.04
     lifted = [heights[role][0] > REFERENCE_POSITIONS[role][2] + 0.03 for role in FEET]
-    assert not np.logical_and(*lifted).any(), "who walks has one foot on the floor"
+    assert not np.logical_and(*lifted).any(), "one foot is on the floor while walking"
 
 
 def test_feet_stand_side_by_side_each_on_its_own_side() -> None:
@@ -95,10 +99,10 @@ def test_feet_stand_side_by_side_each_on_its_own_side() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "way", "turn"), [("walk_and_reach", 0.05, 0.05), ("turn", 0.05, 0.05)]
+    ("name", "distance", "angle"), [("walk_and_reach", 0.05, 0.05), ("turn", 0.05, 0.05)]
 )
-def test_a_base_that_follows_gliding_feet_ends_where_the_body_ends(
-    name: str, way: float, turn: float
+def test_a_base_that_follows_gliding_feet_ends_at_the_position_of_the_body(
+    name: str, distance: float, angle: float
 ) -> None:
     motion = motion_of(name)
     controller = LocomotionController(load_settings(["hardware=mocap"]).locomotion)
@@ -113,8 +117,8 @@ def test_a_base_that_follows_gliding_feet_ends_where_the_body_ends(
         heading += command.angular_z * DT
         x += command.linear_x * math.cos(heading) * DT
         y += command.linear_x * math.sin(heading) * DT
-    assert (command.linear_x, command.angular_z) == (0.0, 0.0), "it stands when the body does"
+    assert (command.linear_x, command.angular_z) == (0.0, 0.0), "the base stands as the body does"
     goal = motion.body(motion.duration)
-    assert math.hypot(x - goal[0], y - goal[1]) < way, (x, y, goal)
-    assert abs(heading - goal[2]) < turn
+    assert math.hypot(x - goal[0], y - goal[1]) < distance, (x, y, goal)
+    assert abs(heading - goal[2]) < angle
     assert "swapped" not in causes and "input_jump" not in causes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Families of skeletons: which one a file belongs to, and what is told of one that has none."""
+"""Families of skeletons: which one a file belongs to, and the error for an unknown one."""
 
 from pathlib import Path
 
@@ -29,13 +29,13 @@ SKELETONS = {
 
 
 @pytest.mark.parametrize("family", SKELETONS)
-def test_each_family_is_known_by_its_joints(family: str) -> None:
+def test_each_family_is_recognised_by_its_joints(family: str) -> None:
     mapping = choose_mapping(SKELETONS[family], Path("a.bvh"))
     assert mapping.name == family
     assert set(mapping.roles) == set(TrackerRole)
 
 
-def test_prefixes_of_exporters_are_left_out() -> None:
+def test_prefixes_of_exporters_are_ignored() -> None:
     assert plain_name("mixamorig:Hips") == "Hips"
     assert plain_name("mixamorig1:LeftArm") == "LeftArm"
     assert plain_name("mixamorig_Head") == "Head"
@@ -44,7 +44,7 @@ def test_prefixes_of_exporters_are_left_out() -> None:
     assert choose_mapping(bare, Path("a.bvh")).name == "mixamo"
 
 
-def test_an_unknown_skeleton_is_told_what_was_looked_for_and_what_it_has() -> None:
+def test_the_error_for_an_unknown_skeleton_lists_expected_and_found_joints() -> None:
     with pytest.raises(BVHError) as caught:
         choose_mapping(["Root", "Tail", "LeftPaw"], Path("dog.bvh"))
     message = str(caught.value)
@@ -53,13 +53,13 @@ def test_an_unknown_skeleton_is_told_what_was_looked_for_and_what_it_has() -> No
     assert message.endswith("the file has: Root, Tail, LeftPaw")
 
 
-def test_one_joint_that_lacks_is_named_first() -> None:
+def test_a_single_missing_joint_is_reported_first() -> None:
     joints = [name for name in SKELETONS["cmu"] if name != "LeftHand"]
     with pytest.raises(BVHError, match="is unknown: cmu needs LeftHand;"):
         choose_mapping(joints, Path("a.bvh"))
 
 
-def test_a_family_can_be_named_and_has_to_exist() -> None:
+def test_a_family_can_be_chosen_by_name_and_has_to_exist() -> None:
     assert choose_mapping(SKELETONS["cmu"], Path("a.bvh"), name="cmu").name == "cmu"
     with pytest.raises(UnknownNameError, match="did you mean 'cmu'"):
         choose_mapping(SKELETONS["cmu"], Path("a.bvh"), name="cmuu")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Motions between their frames, beyond their end, round and round, and once more."""
+"""Motions between their frames, beyond their end, in a loop, and played again."""
 
 import itertools
 from pathlib import Path
@@ -25,11 +25,11 @@ def largest_step(
 ) -> tuple[float, float]:
     """Return the largest speed in [m/s] and [rad/s] between two times."""
     poses = [played.pose(role, time) for time in np.arange(start, end, STEP)]
-    ways = [np.linalg.norm(b.position - a.position) for a, b in itertools.pairwise(poses)]
-    turns = [
+    distances = [np.linalg.norm(b.position - a.position) for a, b in itertools.pairwise(poses)]
+    angles = [
         float(quat_distance(a.orientation, b.orientation)) for a, b in itertools.pairwise(poses)
     ]
-    return max(ways) / STEP, max(turns) / STEP
+    return max(distances) / STEP, max(angles) / STEP
 
 
 def test_poses_between_frames_lie_between_them() -> None:
@@ -39,11 +39,13 @@ def test_poses_between_frames_lie_between_them() -> None:
         pose = played.pose(TrackerRole.RIGHT_HAND, (frame + share) * played.frame_time)
         expected = track.positions[frame] * (1 - share) + track.positions[frame + 1] * share
         np.testing.assert_allclose(pose.position, expected, atol=1e-12)
-        turn = quat_slerp(track.orientations[frame], track.orientations[frame + 1], share)
-        assert quat_distance(pose.orientation, turn) < 1e-7
+        expected_rotation = quat_slerp(
+            track.orientations[frame], track.orientations[frame + 1], share
+        )
+        assert quat_distance(pose.orientation, expected_rotation) < 1e-7
 
 
-def test_the_last_pose_stays_and_the_first_waits() -> None:
+def test_the_first_pose_holds_before_and_the_last_after_the_motion() -> None:
     played = motion()
     for role in TrackerRole:
         last = played.pose(role, played.duration)
@@ -61,19 +63,19 @@ def test_a_loop_closes_without_a_jump(name: str) -> None:
     for role in TrackerRole:
         fastest, quickest = largest_step(once, role, 0.0, once.duration)
         speed, rate = largest_step(looped, role, 0.0, 3.0 * looped.duration)
-        # Where end and beginning differ, the blend of 0.8 s has to cover that way, too.
+        # Where end and start differ, the blend of 0.8 s has to cover that distance, too.
         assert speed < fastest + 1.0
         assert rate < quickest + 2.0
 
 
-def test_a_looped_walk_goes_on_from_where_it_is() -> None:
+def test_a_looped_walk_continues_from_its_last_position() -> None:
     looped = motion(loop=True)
     assert looped.loop_start is not None
     period = (looped.frame_count - looped.loop_start) * looped.frame_time
-    ways = [looped.body(looped.duration + n * period)[0] for n in range(4)]
-    # The first time it stands at first; the others are all alike.
-    np.testing.assert_allclose(np.diff(ways), ways[0], atol=0.2)
-    np.testing.assert_allclose(np.diff(ways, 2), 0.0, atol=1e-9)
+    distances = [looped.body(looped.duration + n * period)[0] for n in range(4)]
+    # The first pass starts from standing; all later ones are equal.
+    np.testing.assert_allclose(np.diff(distances), distances[0], atol=0.2)
+    np.testing.assert_allclose(np.diff(distances, 2), 0.0, atol=1e-9)
     assert looped.body(1e5)[0] > 1e4
 
 
@@ -83,7 +85,7 @@ def test_fingers_loop_with_the_hands() -> None:
     assert np.abs(np.diff(angles, axis=0)).max() < 10.0 * STEP
 
 
-def test_once_more_comes_back_without_a_jump_and_stays_where_it_is() -> None:
+def test_a_motion_played_again_has_no_jump_and_continues_from_its_last_position() -> None:
     played = motion()
     end = played.duration
     again = played.restarted(end, 2.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Playing, pausing, seeking and speeding up, without a leap anywhere."""
+"""Playing, pausing, seeking and changing speed, all without a jump."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ class Clock:
 
 
 def played(playback: Playback, clock: Clock, seconds: float, step: float = 0.01) -> np.ndarray:
-    """Return the recording's time, tick by tick."""
+    """Return the time of the recording at each tick."""
     times = []
     for _ in range(round(seconds / step)):
         clock.time += step
@@ -42,21 +42,21 @@ def test_it_waits_plays_and_ends() -> None:
 
 
 @pytest.mark.parametrize("speed", [0.25, 1.0, 2.0])
-def test_speed_is_gathered_and_lost_smoothly(speed: float) -> None:
+def test_speed_rises_and_falls_smoothly(speed: float) -> None:
     clock = Clock()
     playback = Playback(6.0, approach=2.0, speed=speed, run_up=0.8, clock=clock)
     playback.play()
     times = played(playback, clock, playback.length + 0.5)
     rates = np.diff(times) / 0.01
-    np.testing.assert_allclose(rates[50:150], 1.0)  # The approach takes its own time.
+    np.testing.assert_allclose(rates[50:150], 1.0)  # The approach is played in real time.
     assert rates.max() <= max(speed, 1.0) + 1e-6
     after = rates[201:]
-    assert np.abs(np.diff(after)).max() < 0.02 * speed  # It never leaps.
+    assert np.abs(np.diff(after)).max() < 0.02 * speed  # It never jumps.
     assert times[-1] == 6.0
     assert times[int((playback.length - 0.02) / 0.01)] < 6.0
 
 
-def test_a_recording_shorter_than_its_ramps_plays_all_the_same() -> None:
+def test_a_recording_shorter_than_its_ramps_can_be_played() -> None:
     clock = Clock()
     playback = Playback(0.3, run_up=0.8, clock=clock)
     playback.play()
@@ -65,7 +65,7 @@ def test_a_recording_shorter_than_its_ramps_plays_all_the_same() -> None:
     assert times[-1] == 0.3
 
 
-def test_pausing_stays_and_going_on_goes_on() -> None:
+def test_a_paused_recording_stops_and_continues() -> None:
     clock = Clock()
     playback = Playback(10.0, clock=clock)
     playback.play()
@@ -77,7 +77,7 @@ def test_pausing_stays_and_going_on_goes_on() -> None:
     assert played(playback, clock, 0.01)[-1] == pytest.approx(before, abs=0.01)
 
 
-def test_seeking_goes_anywhere_within_the_recording() -> None:
+def test_seeking_reaches_every_time_within_the_recording() -> None:
     clock = Clock()
     playback = Playback(10.0, run_up=0.0, clock=clock)
     playback.seek(4.0)
@@ -91,7 +91,7 @@ def test_seeking_goes_anywhere_within_the_recording() -> None:
             playback.seek(wrong)
 
 
-def test_another_speed_goes_on_from_where_it_is() -> None:
+def test_a_change_of_speed_continues_from_the_present_time() -> None:
     clock = Clock()
     playback = Playback(20.0, run_up=0.0, clock=clock)
     playback.play()

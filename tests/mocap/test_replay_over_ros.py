@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recorded operator, the arm node and the simulated robot: staged, recorded and scored."""
+"""A recorded operator, the arm node and the simulated robot: played, recorded and scored."""
 
 import os
 from pathlib import Path
@@ -33,7 +33,7 @@ MOCAP = ["hardware=mocap", "mocap.approach=1.0"]
 
 
 def replay(bench: Bench, file: str, record: Path, speed: float, *others: str) -> None:
-    """Bring everything up, start the motion by the service, and wait for its end."""
+    """Start all nodes, start the motion by its service, and wait for its end."""
     bench.start(MODULES[BRIDGE], BRIDGE, auto_engage=True, self_test=False, overrides=MOCAP)
     for node in (ARM, *others):
         bench.start(MODULES[node], node, overrides=MOCAP)
@@ -42,14 +42,14 @@ def replay(bench: Bench, file: str, record: Path, speed: float, *others: str) ->
     for node in (BRIDGE, ARM, *others, REPLAY):
         bench.bring_up(node)
     bench.wait(lambda: bench.value("following", ROBOT) == "true", lambda: bench.reports)
-    state = lambda: bench.value("playback", f"teleop/{REPLAY}")  # noqa: E731 - asked twice.
-    bench.wait(lambda: state() == "ready")  # The robot follows, and nothing moves yet.
+    state = lambda: bench.value("playback", f"teleop/{REPLAY}")  # noqa: E731 - used twice.
+    bench.wait(lambda: state() == "ready")  # The robot follows, but nothing moves yet.
     assert bench.trigger(TopicNames.START_PLAYBACK).success
     bench.wait(lambda: state() == "playing")
     bench.wait(lambda: state() == "over")
     bench.wait(record.is_file)
     assert bench.transition(REPLAY, "deactivate")
-    assert bench.transition(REPLAY, "cleanup")  # Whatever was still being written now is.
+    assert bench.transition(REPLAY, "cleanup")  # By now everything has been written.
 
 
 @pytest.mark.realtime
@@ -64,7 +64,7 @@ def test_a_staged_replay_is_followed_recorded_and_scored(tmp_path: Path) -> None
     assert run.times[0] == 0.0
     assert run.times[-1] == pytest.approx(run.motion.duration)
     # Samples come late on a machine that is busy with other tests; a hand that stayed where it was
-    # would be twice as far away. How near it is where nothing disturbs it is judged below.
+    # would be twice as far away. The test below judges the error on a calm machine.
     assert max(hand.error for hand in score.hands.values()) < 0.1
     swing = np.ptp(run.measured[:, run.joints.index("right_arm_3")])
     assert swing > 0.3
@@ -72,7 +72,7 @@ def test_a_staged_replay_is_followed_recorded_and_scored(tmp_path: Path) -> None
 
 @pytest.mark.skipif(not os.environ.get("TELEOP_FULL"), reason="TELEOP_FULL is not set")
 @pytest.mark.realtime
-def test_hands_over_topics_are_as_near_as_they_should_be(tmp_path: Path) -> None:
+def test_tracking_errors_over_topics_stay_within_their_bounds(tmp_path: Path) -> None:
     record = tmp_path / "wave.npz"
     with Bench("replayed") as bench:
         replay(bench, "wave", record, 1.0)
@@ -95,7 +95,7 @@ def test_real_recordings_are_followed_over_topics(name: str, tmp_path: Path) -> 
     assert abs(score.walk.share - 1.0) <= 0.15
 
 
-def test_another_file_is_told_not_to_be_a_recording(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_replay_is_an_error(tmp_path: Path) -> None:
     recorder = DataRecorder()
     recorder.record("joints", 0.0, [1.0])
     with pytest.raises(ConfigError, match=r"not a replay recording; .*playback"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings made for a robot: nearer to what it can do, and what was recorded is kept."""
+"""Plans of recordings for a robot: less demanding, and close to what was recorded."""
 
 import logging
 from dataclasses import replace
@@ -27,18 +27,18 @@ def config(*overrides: str) -> MocapConfig:
 
 
 def accelerations(motion: MappedMotion, how: MocapConfig) -> np.ndarray:
-    """Return how hard the right hand accelerates as it is played in [m/s^2]."""
+    """Return the accelerations of the right hand during playback in [m/s^2]."""
     now = 0.0
     playback = make_playback(motion, how, lambda: now)
     playback.play()
-    places, step = [], 0.06
+    positions, step = [], 0.06
     while now < playback.length:
-        places.append(motion.pose(HAND, playback.time()).position)
+        positions.append(motion.pose(HAND, playback.time()).position)
         now += step
-    return np.linalg.norm(np.diff(places, 2, axis=0), axis=1) / step**2
+    return np.linalg.norm(np.diff(positions, 2, axis=0), axis=1) / step**2
 
 
-def test_a_plan_is_calmer_and_keeps_what_was_recorded() -> None:
+def test_a_plan_has_less_acceleration_and_stays_near_the_recording() -> None:
     fast = config("mocap.speed=3.0")
     plain = load_motion(replace(fast, plan=replace(fast.plan, enabled=False)))
     motion = plan_motion(plain, fast)
@@ -50,14 +50,14 @@ def test_a_plan_is_calmer_and_keeps_what_was_recorded() -> None:
     assert motion.duration == plain.duration
 
 
-def test_what_a_robot_can_follow_is_only_told_a_little_earlier() -> None:
+def test_a_motion_that_the_robot_can_follow_is_only_sent_a_little_earlier() -> None:
     slow = config("mocap.speed=0.3")
     motion = load_motion(slow)
     late = slow.plan.ahead * slow.speed
     for time in np.linspace(motion.approach + 1.0, motion.duration - 1.0, 20).tolist():
-        told = motion.pose(HAND, time).position
-        meant = motion.recorded().pose(HAND, time + late).position
-        np.testing.assert_allclose(told, meant, atol=4e-3)
+        planned = motion.pose(HAND, time).position
+        expected = motion.recorded().pose(HAND, time + late).position
+        np.testing.assert_allclose(planned, expected, atol=4e-3)
 
 
 def test_a_planned_loop_closes_without_a_jump() -> None:
@@ -65,13 +65,13 @@ def test_a_planned_loop_closes_without_a_jump() -> None:
     step = motion.frame_time
     times = np.arange(0.0, 2.5 * motion.duration, step)
     for role in (HAND, TrackerRole.WAIST, TrackerRole.LEFT_FOOT):
-        places = np.array([motion.pose(role, float(time)).position for time in times])
-        steps = np.linalg.norm(np.diff(places, axis=0), axis=1)
+        positions = np.array([motion.pose(role, float(time)).position for time in times])
+        steps = np.linalg.norm(np.diff(positions, axis=0), axis=1)
         ends = np.flatnonzero(times[:-1] % motion.duration > motion.duration - 2.0 * step)
         assert steps[ends].max() <= 1.5 * np.percentile(steps, 99.0) + 1e-3
 
 
-def test_played_again_a_plan_begins_where_the_person_is() -> None:
+def test_a_plan_that_is_played_again_starts_at_the_present_position() -> None:
     motion = load_motion(config())
     again = motion.restarted(motion.duration, 2.0)
     assert again.recorded_tracks is not None
@@ -80,16 +80,18 @@ def test_played_again_a_plan_begins_where_the_person_is() -> None:
 
 
 @pytest.mark.parametrize("change", ["arm.mapping=absolute", "arm.limbs.arm.scale=0.5"])
-def test_hands_that_are_moved_another_way_are_not_planned_for(change: str) -> None:
+def test_hands_under_another_mapping_are_not_planned(change: str) -> None:
     assert load_motion(config(change)).recorded_tracks is None
 
 
-def test_what_is_too_long_is_played_as_it_is_and_said(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_recording_that_is_too_long_is_played_unchanged_and_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     with caplog.at_level(logging.WARNING):
         motion = load_motion(config("mocap.plan.longest=5"))
     assert motion.recorded_tracks is None
     assert "mocap.plan.longest" in caplog.text
 
 
-def test_a_motion_that_is_only_looked_at_is_not_planned() -> None:
+def test_a_motion_that_is_only_displayed_is_not_planned() -> None:
     assert load_motion(MocapConfig(file=Path("wave"))).recorded_tracks is None

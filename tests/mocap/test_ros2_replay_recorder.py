@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the recorder of a replay makes of the robot's reports."""
+"""How the recorder of a replay evaluates the robot's reports."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,7 +24,7 @@ def report(level: Level, *causes: str) -> StatusReport:
     return StatusReport("teleop/robot", level, values={"state": "engaged", **values})
 
 
-def test_holds_are_counted_and_a_camera_without_pictures_is_none(tmp_path: Path) -> None:
+def test_holds_are_counted_and_a_camera_without_pictures_does_not_count(tmp_path: Path) -> None:
     replay: Any = SimpleNamespace(state=PlaybackState.PLAYING)
     with spinning("recording") as node:
         recorder = ReplayRecorder(node, replay, tmp_path / "replay.npz", {})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From joints to trackers: against the body, at the robot's size, whatever the skeleton."""
+"""From joints to trackers: relative to the body, at the robot's size, for every skeleton."""
 
 from pathlib import Path
 
@@ -46,12 +46,12 @@ def test_a_walk_moves_the_feet_and_not_the_hands() -> None:
 def test_relative_begins_at_the_reference_positions() -> None:
     motion = load_motion(config("walk_and_reach"))
     for role in (R.LEFT_HAND, R.RIGHT_HAND, R.WAIST, R.HEAD):
-        place = motion.pose(role, 0.0).position
-        np.testing.assert_allclose(place, REFERENCE_POSITIONS[role], atol=1e-12)
+        position = motion.pose(role, 0.0).position
+        np.testing.assert_allclose(position, REFERENCE_POSITIONS[role], atol=1e-12)
     assert motion.approach == 0.0
 
 
-def test_absolute_tells_where_everything_was() -> None:
+def test_absolute_keeps_the_recorded_positions() -> None:
     motion = load_motion(config("walk_and_reach", normalization="absolute", noise=0.0))
     data = load_bvh(find_motion("walk_and_reach"))
     mapping = choose_mapping(data.names, data.path)
@@ -59,13 +59,13 @@ def test_absolute_tells_where_everything_was() -> None:
     for frame in (0, 40, 150):
         found = motion.pose(R.WAIST, frame * data.frame_time).position
         np.testing.assert_allclose(found[:2], waist[frame, :2], atol=1e-6)
-    assert motion.pose(R.RIGHT_HAND, 4.0).position[0] > 1.0  # It walks along.
+    assert motion.pose(R.RIGHT_HAND, 4.0).position[0] > 1.0  # It walks.
 
 
 def test_hands_reach_as_far_as_the_robot_can() -> None:
     for name in ("wave", "count_mixamo"):
         motion = load_motion(config(name, fit=FIT))
-        stretched = motion.scale * 0.56  # Upper arm and forearm of the person who was drawn.
+        stretched = motion.scale * 0.56  # Upper arm and forearm of the synthetic person.
         assert stretched == pytest.approx(REACH_SHARE * FIT.reach, rel=0.02)
 
 
@@ -74,42 +74,42 @@ def test_an_approach_leads_from_the_robots_hands_to_the_first_pose() -> None:
     np.testing.assert_allclose(
         motion.pose(R.LEFT_HAND, 0.0).position, REFERENCE_POSITIONS[R.LEFT_HAND]
     )
-    # At the end of it the arm hangs, as far below its shoulder as the person's.
+    # At its end the arm hangs, as far below its shoulder as the person's arm.
     hanging = motion.pose(R.LEFT_HAND, 2.0).position - REFERENCE_POSITIONS[R.LEFT_HAND]
     below = hanging + FIT.hands["left"]
     assert below[2] == pytest.approx(-motion.scale * 0.54, abs=0.03)
     times = np.arange(0.0, 3.0, 0.01)
-    places = np.array([motion.pose(R.LEFT_HAND, t).position for t in times])
-    assert np.linalg.norm(np.diff(places, axis=0), axis=1).max() < 0.01  # Less than 1 m/s.
+    positions = np.array([motion.pose(R.LEFT_HAND, t).position for t in times])
+    assert np.linalg.norm(np.diff(positions, axis=0), axis=1).max() < 0.01  # Less than 1 m/s.
 
 
-def test_a_hanging_arm_turns_the_robots_hand_as_its_own_hanging_arm_does() -> None:
+def test_the_robots_hand_is_oriented_as_the_hand_of_a_hanging_arm() -> None:
     motion = load_motion(config("wave", fit=FIT, approach=2.0))
     start, hanging = motion.pose(R.LEFT_HAND, 0.0), motion.pose(R.LEFT_HAND, 2.0)
-    # The robot begins 50 degrees from hanging; the person hangs but for a slightly bent elbow.
+    # The robot starts 50 degrees from hanging; the person's arm hangs with a slightly bent elbow.
     assert quat_distance(start.orientation, hanging.orientation) == pytest.approx(0.87, abs=0.45)
     assert motion.pose(R.WAIST, 0.0).orientation[3] == 1.0
 
 
-def test_two_skeletons_of_one_person_give_the_same_trackers() -> None:
+def test_two_skeletons_of_one_person_give_the_same_tracker_poses() -> None:
     cmu, mixamo = (load_motion(config(f"walk_and_reach{end}", fit=FIT)) for end in ("", "_mixamo"))
     assert cmu.duration == pytest.approx(mixamo.duration)
     for role in (R.LEFT_HAND, R.RIGHT_HAND, R.WAIST, R.LEFT_FOOT):
         for time in np.arange(0.0, cmu.duration, 0.5):
             one, two = cmu.pose(role, time), mixamo.pose(role, time)
-            # The files round angles to a tenth of a degree, lengths to their own units.
+            # The files round angles to 0.1 degrees, and lengths to their own units.
             np.testing.assert_allclose(one.position, two.position, atol=0.02)
             assert quat_distance(one.orientation, two.orientation) < 0.05
 
 
-def test_turning_turns_the_feet_and_not_what_the_body_sees() -> None:
+def test_a_rotation_of_the_body_rotates_the_feet_but_not_the_poses_relative_to_it() -> None:
     motion = load_motion(config("turn"))
     half = 5.4
     assert motion.body(half)[2] == pytest.approx(np.pi / 2, abs=0.02)
-    turned = quat_distance(
+    angle = quat_distance(
         motion.pose(R.LEFT_FOOT, 0).orientation, motion.pose(R.LEFT_FOOT, half).orientation
     )
-    assert turned == pytest.approx(np.pi / 2, abs=0.05)
+    assert angle == pytest.approx(np.pi / 2, abs=0.05)
     assert (
         quat_distance(motion.pose(R.WAIST, 0).orientation, motion.pose(R.WAIST, half).orientation)
         < 0.05
@@ -118,7 +118,7 @@ def test_turning_turns_the_feet_and_not_what_the_body_sees() -> None:
 
 @needs_clips
 @pytest.mark.parametrize("name", ["02_01", "05_02", "38_03", "62_20"])
-def test_the_t_pose_of_a_real_recording_never_plays(name: str) -> None:
+def test_the_t_pose_of_a_real_recording_is_never_played(name: str) -> None:
     data = load_bvh(clip(name))
     motion = SkeletonMapper(MocapConfig()).map(data)
     assert motion.frame_count == data.frame_count - 1
@@ -126,12 +126,12 @@ def test_the_t_pose_of_a_real_recording_never_plays(name: str) -> None:
         np.linalg.norm(np.diff(motion.tracks[R.LEFT_HAND].positions, axis=0), axis=1)
         / data.frame_time
     )
-    # Out of a T-pose a hand would leap by half a metre within one frame: 60 m/s.
+    # From a T-pose a hand would jump by half a metre within one frame: 60 m/s.
     assert speed.max() < 12.0
 
 
 @needs_clips
-def test_lost_bones_of_real_recordings_are_put_back() -> None:
+def test_missing_bones_of_real_recordings_are_added() -> None:
     data = load_bvh(clip("02_01"))
     mapper = SkeletonMapper(MocapConfig(normalization="absolute", noise=0.0))
     motion = mapper.map(data)

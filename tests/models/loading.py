@@ -54,7 +54,7 @@ class MuJoCoRobot:
             mujoco.mj_resetDataKeyframe(self.model, self.data, self.model.key(key).id)
         mujoco.mj_forward(self.model, self.data)
 
-    def place(self, joints: dict[str, float]) -> None:
+    def set_joints(self, joints: dict[str, float]) -> None:
         """Put joints somewhere, all others at zero, and update every frame."""
         mujoco.mj_resetData(self.model, self.data)
         for name, angle in joints.items():
@@ -95,7 +95,7 @@ class PinocchioRobot:
             )
         return np.asarray(q)
 
-    def place(self, joints: dict[str, float]) -> None:
+    def set_joints(self, joints: dict[str, float]) -> None:
         """Put joints somewhere, all others at zero, and update every frame."""
         pin.framesForwardKinematics(self.model, self.data, self.configuration(joints))
 

@@ -32,7 +32,7 @@ def test_frames_agree_on_random_configurations(name: str) -> None:
         q = rng.uniform(low, high)
         mjcf.data.qpos[mjcf.model.jnt_qposadr[scalar]] = q
         mujoco.mj_kinematics(mjcf.model, mjcf.data)
-        urdf.place(dict(zip(names, q, strict=True)))
+        urdf.set_joints(dict(zip(names, q, strict=True)))
         placements = [urdf.data.oMf[f] for f in frames]
         positions = np.array([p.translation for p in placements])
         rotations = np.array([p.rotation for p in placements])
@@ -45,8 +45,8 @@ def test_frames_agree_on_random_configurations(name: str) -> None:
 @pytest.mark.parametrize("name", ("rby1", "rby1_dg5f"))
 def test_sites_agree_with_the_frames_of_that_name(name: str) -> None:
     mjcf, urdf = MuJoCoRobot(name), PinocchioRobot(name)
-    mjcf.place(figures.RBY1_POSES["random_1"])
-    urdf.place(figures.RBY1_POSES["random_1"])
+    mjcf.set_joints(figures.RBY1_POSES["random_1"])
+    urdf.set_joints(figures.RBY1_POSES["random_1"])
     for site in ("head_camera", "chest_imu"):
         measured = mjcf.data.site(site)
         position, rotation = urdf.pose(site)
@@ -88,7 +88,7 @@ def test_joint_space_inertias_agree(name: str) -> None:
     inertia = np.empty((mjcf.model.nv, mjcf.model.nv))
     for _ in range(20):
         pose = dict(zip(names, rng.uniform(-1.0, 1.0, len(names)), strict=True))
-        mjcf.place(pose)
+        mjcf.set_joints(pose)
         mujoco.mj_fullM(mjcf.model, mjcf.data, inertia)
         expected = pin.crba(urdf.model, urdf.data, urdf.configuration(pose))
         np.testing.assert_allclose(

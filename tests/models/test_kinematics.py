@@ -55,7 +55,7 @@ def assert_quaternion(rotation: NDArray[np.float64], xyzw: tuple[float, ...]) ->
 
 @pytest.mark.parametrize("pose", figures.RBY1_FRAMES)
 def test_mjcf_frames_are_where_published(rby1: MuJoCoRobot, pose: str) -> None:
-    rby1.place(figures.RBY1_POSES[pose])
+    rby1.set_joints(figures.RBY1_POSES[pose])
     for frame, (position, quaternion) in figures.RBY1_FRAMES[pose].items():
         measured, rotation = rby1.pose(frame)
         np.testing.assert_allclose(measured, position, atol=ROUNDING, err_msg=frame)
@@ -64,7 +64,7 @@ def test_mjcf_frames_are_where_published(rby1: MuJoCoRobot, pose: str) -> None:
 
 @pytest.mark.parametrize("pose", figures.RBY1_FRAMES)
 def test_urdf_frames_are_where_published(rby1_urdf: PinocchioRobot, pose: str) -> None:
-    rby1_urdf.place(figures.RBY1_POSES[pose])
+    rby1_urdf.set_joints(figures.RBY1_POSES[pose])
     for frame, (position, quaternion) in figures.RBY1_FRAMES[pose].items():
         measured, rotation = rby1_urdf.pose(frame)
         np.testing.assert_allclose(measured, position, atol=ROUNDING, err_msg=frame)
@@ -73,7 +73,7 @@ def test_urdf_frames_are_where_published(rby1_urdf: PinocchioRobot, pose: str) -
 
 @pytest.mark.parametrize("pose", figures.RBY1_CENTRES)
 def test_centre_of_mass_is_where_published(rby1: MuJoCoRobot, pose: str) -> None:
-    rby1.place(figures.RBY1_POSES[pose])
+    rby1.set_joints(figures.RBY1_POSES[pose])
     np.testing.assert_allclose(rby1.data.subtree_com[0], figures.RBY1_CENTRES[pose], atol=ROUNDING)
 
 
@@ -91,7 +91,7 @@ def test_simulated_gravity_is_that_of_the_urdf(
     rby1: MuJoCoRobot, rby1_urdf: PinocchioRobot
 ) -> None:
     pose = figures.RBY1_POSES["random_1"]
-    rby1.place(pose)
+    rby1.set_joints(pose)
     gravity = pin.computeGeneralizedGravity(
         rby1_urdf.model, rby1_urdf.data, rby1_urdf.configuration(pose)
     )
@@ -109,7 +109,7 @@ def test_right_flange_follows_the_chain_written_out(rby1: MuJoCoRobot) -> None:
             position = position + rotation @ offset
             rotation = rotation @ pin.exp3(np.array(axis, dtype=float) * angles[joint])
         position = position + rotation @ FLANGE
-        rby1.place(angles)
+        rby1.set_joints(angles)
         measured, measured_rotation = rby1.pose("ee_right")
         # MuJoCo normalises the shoulder axis, which is published with eight decimals.
         np.testing.assert_allclose(measured, position, atol=1e-8)
@@ -121,7 +121,7 @@ def test_hand_tips_are_where_published(side: str, pose: str) -> None:
     joints = figures.DG5F_FLEXED[side] if pose == "flexed" else {}
     hands = MuJoCoRobot(f"dg5f_{side}"), PinocchioRobot(f"dg5f_{side}")
     for hand in hands:
-        hand.place(joints)
+        hand.set_joints(joints)
         origin, _ = hand.pose(f"{side[0]}l_dg_mount")
         for frame, (position, quaternion) in figures.DG5F_TIPS[side, pose].items():
             measured, rotation = hand.pose(frame)
@@ -135,8 +135,8 @@ def test_left_hand_mirrors_the_right() -> None:
     low, high = right.model.jnt_range.T
     for _ in range(100):
         q = rng.uniform(low, high)
-        right.place(dict(zip(hand_joints("right"), q, strict=True)))
-        left.place(dict(zip(hand_joints("left"), HAND_SIGNS * q, strict=True)))
+        right.set_joints(dict(zip(hand_joints("right"), q, strict=True)))
+        left.set_joints(dict(zip(hand_joints("left"), HAND_SIGNS * q, strict=True)))
         for finger in range(1, 6):
             position, rotation = right.pose(f"rl_dg_{finger}_tip")
             mirrored, mirrored_rotation = left.pose(f"ll_dg_{finger}_tip")
@@ -153,7 +153,7 @@ def test_limits_of_the_left_hand_mirror_the_right() -> None:
 def test_palms_face_each_other_with_thumbs_forward_when_the_arms_hang(
     rby1_dg5f: MuJoCoRobot,
 ) -> None:
-    rby1_dg5f.place({})
+    rby1_dg5f.set_joints({})
     for side, sign in (("right", 1.0), ("left", -1.0)):
         _, rotation = rby1_dg5f.pose(f"{side[0]}l_dg_mount")
         palm, thumb, fingers = rotation[:, 0], sign * rotation[:, 1], rotation[:, 2]
@@ -165,7 +165,7 @@ def test_palms_face_each_other_with_thumbs_forward_when_the_arms_hang(
 def test_camera_looks_along_x_of_its_frame_and_tilts_down_with_a_positive_angle(
     rby1: MuJoCoRobot,
 ) -> None:
-    rby1.place({HEAD[1]: 0.3})
+    rby1.set_joints({HEAD[1]: 0.3})
     _, frame = rby1.pose("head_camera")
     camera = rby1.data.camera("head_camera")
     view = -camera.xmat.reshape(3, 3)[:, 2]
@@ -174,6 +174,6 @@ def test_camera_looks_along_x_of_its_frame_and_tilts_down_with_a_positive_angle(
 
 
 def test_optical_frame_of_the_urdf_looks_along_its_z(rby1_urdf: PinocchioRobot) -> None:
-    rby1_urdf.place({})
+    rby1_urdf.set_joints({})
     _, rotation = rby1_urdf.pose("head_camera_optical")
     np.testing.assert_allclose(rotation, matrix_of((-0.5, 0.5, -0.5, 0.5)), atol=1e-12)

@@ -18,10 +18,10 @@ def robot(request: pytest.FixtureRequest) -> MuJoCoRobot:
     return MuJoCoRobot(request.param)
 
 
-def drive(robot: MuJoCoRobot, forward: float, turn: float) -> None:
+def drive(robot: MuJoCoRobot, forward: float, yaw_rate: float) -> None:
     """Command the wheels for a base velocity [m/s] and [rad/s]; positive wheels go backwards."""
-    robot.data.actuator("right_wheel").ctrl = -(forward + turn * TRACK / 2) / WHEEL_RADIUS
-    robot.data.actuator("left_wheel").ctrl = -(forward - turn * TRACK / 2) / WHEEL_RADIUS
+    robot.data.actuator("right_wheel").ctrl = -(forward + yaw_rate * TRACK / 2) / WHEEL_RADIUS
+    robot.data.actuator("left_wheel").ctrl = -(forward - yaw_rate * TRACK / 2) / WHEEL_RADIUS
 
 
 def base_velocity(robot: MuJoCoRobot) -> tuple[float, float]:
@@ -43,15 +43,15 @@ def arm_targets(
     addresses = [int(joint.qposadr[0]) for joint in joints]
     start, level = data.xpos[hand].copy(), data.xquat[hand].copy()
     jacobian, error, angles = np.zeros((6, model.nv)), np.zeros(6), []
-    inverse, turn = np.zeros(4), np.zeros(4)
+    inverse, rotation = np.zeros(4), np.zeros(4)
     for offset in offsets:
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         mujoco.mj_jacBody(model, data, jacobian[:3], jacobian[3:], hand)
         error[:3] = start + offset - data.xpos[hand]
         mujoco.mju_negQuat(inverse, data.xquat[hand])
-        mujoco.mju_mulQuat(turn, level, inverse)
-        mujoco.mju_quat2Vel(error[3:], turn, 1.0)
+        mujoco.mju_mulQuat(rotation, level, inverse)
+        mujoco.mju_quat2Vel(error[3:], rotation, 1.0)
         arm = jacobian[:, dofs]
         data.qpos[addresses] += arm.T @ np.linalg.solve(arm @ arm.T + 1e-6 * np.eye(6), error)
         angles.append(data.qpos[addresses].copy())
@@ -94,17 +94,17 @@ def test_hands_follow_a_slow_sine(robot: MuJoCoRobot, axis: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("forward", "turn"), [(0.3, 0.0), (-0.3, 0.0), (0.0, 0.5), (0.0, -1.0), (0.3, 0.5)]
+    ("forward", "yaw_rate"), [(0.3, 0.0), (-0.3, 0.0), (0.0, 0.5), (0.0, -1.0), (0.3, 0.5)]
 )
-def test_base_drives_as_commanded(robot: MuJoCoRobot, forward: float, turn: float) -> None:
+def test_base_drives_as_commanded(robot: MuJoCoRobot, forward: float, yaw_rate: float) -> None:
     robot.reset("ready")
     for scale in np.linspace(0.05, 1.0, 20):
-        drive(robot, scale * forward, scale * turn)
+        drive(robot, scale * forward, scale * yaw_rate)
         robot.step(0.05)
     robot.step(1.0)
     measured = base_velocity(robot)
     assert measured[0] == pytest.approx(forward, rel=0.05, abs=0.005)
-    assert measured[1] == pytest.approx(turn, rel=0.05, abs=0.005)
+    assert measured[1] == pytest.approx(yaw_rate, rel=0.05, abs=0.005)
 
 
 def test_base_turns_about_the_middle_of_its_axle(rby1: MuJoCoRobot) -> None:

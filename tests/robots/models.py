@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small models that stand for what a third party might drop into a models folder."""
+"""Small models like those that a user might put into a models folder."""
 
 from pathlib import Path
 
@@ -146,7 +146,7 @@ PENDULUM_URDF = """
 
 
 def pendulum(joint: str = "swing", body: str = "rod") -> str:
-    """Return the MJCF of one swinging rod."""
+    """Return the MJCF of a pendulum."""
     return PENDULUM.format(joint=joint, body=body)
 
 
@@ -157,7 +157,7 @@ def pendulum_urdf(
     mass: float = 2.0,
     height: float = 1.0,
 ) -> str:
-    """Return the URDF of the same rod, or of one that differs in one respect."""
+    """Return the URDF of the same pendulum, or of one with one difference."""
     return PENDULUM_URDF.format(joint=joint, axis=axis, upper=upper, mass=mass, height=height)
 
 

@@ -40,7 +40,7 @@ def test_a_joint_of_two_parts_counts_once() -> None:
     ("lookup", "wrong", "nearest"),
     [("chain", "amr", "arm"), ("pose", "hom", "home")],
 )
-def test_an_unknown_name_is_answered_with_the_nearest(
+def test_an_unknown_name_is_reported_with_the_nearest_one(
     lookup: str, wrong: str, nearest: str
 ) -> None:
     with pytest.raises(UnknownNameError, match=f"no {lookup} named '{wrong}'.*'{nearest}'"):
@@ -65,7 +65,7 @@ def test_a_description_cannot_be_changed() -> None:
         robot().poses["zero"]["a"] = 1.0  # type: ignore[index]
 
 
-def test_changing_what_a_description_was_made_from_does_not_change_it() -> None:
+def test_a_description_copies_its_arguments() -> None:
     chains = {"arm": ARM}
     made = robot(chains=chains)
     chains.clear()
@@ -76,7 +76,7 @@ def test_changing_what_a_description_was_made_from_does_not_change_it() -> None:
     "wrong",
     [{"lower": 1.0, "upper": 0.0}, {"velocity": 0.0}, {"jerk": -1.0}, {"lower": math.nan}],
 )
-def test_limits_that_no_joint_can_have_are_rejected(wrong: dict[str, float]) -> None:
+def test_impossible_limits_are_rejected(wrong: dict[str, float]) -> None:
     with pytest.raises(InvalidValueError):
         JointLimits(**wrong)
 

@@ -27,7 +27,7 @@ def test_a_folder_with_only_an_mjcf_is_a_robot(user_models: Path) -> None:
     assert robot.urdf is None
 
 
-def test_limits_that_an_mjcf_cannot_state_are_assumed_and_said_to_be(user_models: Path) -> None:
+def test_limits_that_an_mjcf_cannot_state_are_marked_as_assumed(user_models: Path) -> None:
     write_robot(user_models / "third_party", arm_xml=SIX_AXIS)
     robot = load_robot("third_party")
     limits = robot.limits("pan")
@@ -46,17 +46,17 @@ def test_a_folder_without_models_is_no_robot(user_models: Path) -> None:
     assert "notes" not in discover_robots()
 
 
-def test_the_users_robot_hides_ours_of_the_same_name(user_models: Path) -> None:
+def test_the_users_robot_replaces_ours_of_the_same_name(user_models: Path) -> None:
     write_robot(user_models / "rby1", arm_xml=SIX_AXIS)
     assert load_robot("rby1").dof == 6
 
 
-def test_an_unknown_robot_is_answered_with_the_nearest_name() -> None:
+def test_an_unknown_robot_is_reported_with_the_nearest_name() -> None:
     with pytest.raises(UnknownNameError, match=r"did you mean 'rby1'.*valid choices.*rby1_dg5f"):
         load_robot("rby2")
 
 
-def test_a_path_without_a_robot_is_named(tmp_path: Path) -> None:
+def test_a_path_without_a_robot_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=f"{tmp_path}.*no MJCF file"):
         load_robot(str(tmp_path))
 
@@ -67,13 +67,13 @@ def test_a_broken_mjcf_is_reported_with_its_file_and_line(user_models: Path) -> 
         load_robot("broken")
 
 
-def test_a_broken_robot_has_a_summary_that_tells_why(user_models: Path) -> None:
+def test_the_summary_of_a_broken_robot_gives_the_reason(user_models: Path) -> None:
     write_robot(user_models / "broken", arm_xml="<mujoco")
     summary = summarize_robot(discover_robots()["broken"])
     assert summary.problem is not None and "arm.xml" in summary.problem
 
 
-def test_an_installed_package_can_bring_a_robot(
+def test_an_installed_package_can_provide_a_robot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write_robot(tmp_path / "anything", arm_xml=SIX_AXIS)
@@ -108,12 +108,12 @@ def test_a_plug_in_that_cannot_be_loaded_does_not_hide_the_others(
         "the same with plain motors",
     ],
 )
-def test_the_robots_own_file_is_picked_among_others(tmp_path: Path, files: dict[str, str]) -> None:
+def test_the_robots_own_file_is_chosen_among_others(tmp_path: Path, files: dict[str, str]) -> None:
     assert find_mjcf(write_robot(tmp_path / "make_a_robot", **files)).name == "a_robot.xml"
 
 
 @pytest.mark.parametrize("root", ["mujocoinclude", "mujoco"])
-def test_motors_in_an_included_file_count_for_the_file_that_includes_it(
+def test_motors_of_an_included_file_belong_to_the_including_file(
     tmp_path: Path, root: str
 ) -> None:
     body, motors = pendulum().split("<actuator>")
@@ -126,7 +126,7 @@ def test_motors_in_an_included_file_count_for_the_file_that_includes_it(
     assert find_mjcf(folder).name == "a_robot.xml"
 
 
-def test_a_folder_without_any_mjcf_says_so(tmp_path: Path) -> None:
+def test_a_folder_without_an_mjcf_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no MJCF file"):
         find_mjcf(tmp_path)
 
@@ -143,27 +143,27 @@ def test_velocity_and_effort_come_from_the_urdf(user_models: Path) -> None:
     assert (limits.velocity, limits.effort) == (3.0, 20.0)
 
 
-def test_a_urdf_joint_that_the_mjcf_lacks_is_named(user_models: Path) -> None:
+def test_a_urdf_joint_missing_in_the_mjcf_is_reported(user_models: Path) -> None:
     write_robot(user_models / "rod", rod_xml=pendulum(), rod_urdf=pendulum_urdf(joint="swimg"))
     with pytest.raises(ModelError, match=r"rod\.urdf: joint 'swimg' is not in rod\.xml.*'swing'"):
         load_robot("rod")
 
 
-def test_a_driven_joint_that_the_urdf_lacks_is_named(user_models: Path) -> None:
+def test_a_driven_joint_missing_in_the_urdf_is_reported(user_models: Path) -> None:
     urdf = pendulum_urdf().replace('type="revolute"', 'type="fixed"')
     write_robot(user_models / "rod", rod_xml=pendulum(), rod_urdf=urdf)
     with pytest.raises(ModelError, match=r"driven joint 'swing' of rod\.xml is missing"):
         load_robot("rod")
 
 
-def test_a_joint_that_turns_here_and_slides_there_is_named(user_models: Path) -> None:
+def test_a_joint_of_different_types_in_urdf_and_mjcf_is_reported(user_models: Path) -> None:
     urdf = pendulum_urdf().replace('type="revolute"', 'type="prismatic"')
     write_robot(user_models / "rod", rod_xml=pendulum(), rod_urdf=urdf)
     with pytest.raises(ModelError, match="'swing' is prismatic, but a hinge"):
         load_robot("rod")
 
 
-def test_without_poses_a_robot_rests_as_near_to_zero_as_its_limits_allow(
+def test_the_default_pose_is_as_near_to_zero_as_the_limits_allow(
     user_models: Path,
 ) -> None:
     text = pendulum().replace('range="-1 1"', 'range="0.3 1"')

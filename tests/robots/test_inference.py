@@ -26,7 +26,7 @@ def test_joints_in_series_are_one_arm(tmp_path: Path) -> None:
     assert parts.chains["arm"].joints == SIX_AXIS_JOINTS
 
 
-def test_a_site_named_like_a_tool_is_the_end_effector(tmp_path: Path) -> None:
+def test_a_site_with_the_name_of_a_tool_is_the_end_effector(tmp_path: Path) -> None:
     assert infer(tmp_path, SIX_AXIS).chains["arm"].end_effector == "attachment_site"
 
 
@@ -42,19 +42,19 @@ def test_a_fixed_arm_has_no_base_hand_or_head(tmp_path: Path) -> None:
     assert (parts.base, parts.hands, parts.head) == (None, {}, None)
 
 
-def test_the_run_before_a_branching_is_the_torso(mobile: InferredParts) -> None:
+def test_the_joints_before_a_branching_are_the_torso(mobile: InferredParts) -> None:
     assert mobile.chains["torso"].joints == ("rise", "turn")
     assert mobile.chains["torso"].kind == "torso"
 
 
-def test_two_arms_without_names_take_their_sides_from_where_they_are(
+def test_the_sides_of_unnamed_arms_follow_from_their_positions(
     mobile: InferredParts,
 ) -> None:
     assert mobile.chains["left_arm"].joints == ("p1", "p2")
     assert mobile.chains["right_arm"].joints == ("s1", "s2")
 
 
-def test_slides_after_the_wrist_are_a_gripper_that_closes_towards_zero(
+def test_prismatic_joints_after_the_wrist_are_a_gripper_that_closes_towards_zero(
     mobile: InferredParts,
 ) -> None:
     hand = mobile.hands["left"]
@@ -82,7 +82,7 @@ def test_two_velocity_driven_hinges_are_a_differential_base(mobile: InferredPart
     assert base.max_linear == pytest.approx(0.4)
 
 
-def test_a_gripper_in_series_with_the_wrist_is_cut_off_the_arm(tmp_path: Path) -> None:
+def test_a_gripper_in_series_with_the_wrist_does_not_belong_to_the_arm(tmp_path: Path) -> None:
     finger = """<body name="jaw_body" pos="0.05 0 0">
       <joint name="jaw" type="slide" axis="0 1 0" range="0 0.05"/><geom size="0.01 0.01"/>
     </body>"""
@@ -94,7 +94,7 @@ def test_a_gripper_in_series_with_the_wrist_is_cut_off_the_arm(tmp_path: Path) -
     assert parts.hands["gripper"].joints == ("jaw",)
 
 
-def test_an_arm_with_a_camera_at_its_wrist_is_no_head(tmp_path: Path) -> None:
+def test_an_arm_with_a_camera_at_its_wrist_is_not_a_head(tmp_path: Path) -> None:
     text = pendulum().replace("</body>", '<camera name="wrist_camera"/></body>')
     parts = infer(tmp_path, text)
     assert parts.head is None
@@ -116,14 +116,14 @@ def test_joints_driven_through_a_tendon_count_as_driven(tmp_path: Path) -> None:
     assert infer(tmp_path, text).chains["arm"].joints == ("swing",)
 
 
-def test_an_object_lying_about_is_no_part_of_the_robot(tmp_path: Path) -> None:
+def test_a_free_object_does_not_belong_to_the_robot(tmp_path: Path) -> None:
     cube = '<body name="cube"><freejoint/><geom type="box" size="0.02 0.02 0.02"/></body>'
     parts = infer(tmp_path, pendulum().replace("</worldbody>", f"{cube}</worldbody>"))
     assert list(parts.chains) == ["arm"]
     assert parts.base is None
 
 
-def test_fingers_without_an_arm_are_a_hand_of_no_side(tmp_path: Path) -> None:
+def test_fingers_without_an_arm_are_a_hand_without_a_side(tmp_path: Path) -> None:
     finger = """<body name="{side}_pad" pos="0 {y} 0">
       <joint name="{side}_slide" type="slide" axis="0 1 0" range="0 0.04"/><geom size="0.01"/>
     </body>"""

@@ -19,7 +19,7 @@ def test_every_shipped_robot_is_found_and_loads() -> None:
     }
 
 
-def test_the_scenes_folder_is_no_robot() -> None:
+def test_the_scenes_folder_is_not_a_robot() -> None:
     assert "scenes" not in discover_robots()
 
 
@@ -52,7 +52,7 @@ def test_inference_finds_the_chains_that_robot_yaml_states(name: str) -> None:
     }
 
 
-def test_a_folder_with_variants_stands_for_the_first_of_them() -> None:
+def test_a_folder_with_variants_means_the_first_of_them() -> None:
     assert load_robot("dg5f").name == "dg5f_right"
 
 

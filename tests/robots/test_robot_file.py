@@ -17,7 +17,7 @@ def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
     assert load(tmp_path, "# Nothing yet.\n").dof == 6
 
 
-def test_a_stated_end_effector_leaves_the_inferred_joints_alone(tmp_path: Path) -> None:
+def test_a_stated_end_effector_does_not_change_the_inferred_joints(tmp_path: Path) -> None:
     robot = load(tmp_path, "chains: {arm: {end_effector: wrist_b}}")
     assert robot.chain("arm").end_effector == "wrist_b"
     assert len(robot.chain("arm").joints) == 6
@@ -29,7 +29,7 @@ def test_stated_chains_replace_the_inferred_ones(tmp_path: Path) -> None:
     assert (robot.chain("front").kind, robot.chain("front").side) == ("arm", "left")
 
 
-def test_a_later_limit_wins_over_an_earlier_one(tmp_path: Path) -> None:
+def test_a_later_limit_takes_precedence_over_an_earlier_one(tmp_path: Path) -> None:
     yaml = "limits: [{joints: '*', velocity: 2.0}, {joints: [pan, 'wrist_?'], velocity: 3.0}]"
     robot = load(tmp_path, yaml)
     assert robot.limits("wrist_1").velocity == 3.0
@@ -44,11 +44,11 @@ def test_joints_that_a_pose_does_not_name_are_zero(tmp_path: Path) -> None:
     }
 
 
-def test_keyframes_stay_beside_stated_poses(tmp_path: Path) -> None:
+def test_keyframes_are_kept_beside_stated_poses(tmp_path: Path) -> None:
     assert set(load(tmp_path, "poses: {ready: {}}").poses) == {"home", "ready"}
 
 
-def test_a_pair_is_listed_once_whichever_way_round_it_is_stated(tmp_path: Path) -> None:
+def test_a_pair_is_listed_once_in_either_order(tmp_path: Path) -> None:
     yaml = "collision_pairs: [[fore, [shoulder, flange]], [flange, [fore]]]"
     assert load(tmp_path, yaml).collision_pairs == (("fore", "shoulder"), ("flange", "fore"))
 
@@ -110,7 +110,7 @@ def test_a_variant_replaces_keys_of_the_file(tmp_path: Path) -> None:
         ("just words", "the file needs a mapping"),
     ],
 )
-def test_a_mistake_is_named_with_its_place(tmp_path: Path, yaml: str, message: str) -> None:
+def test_a_mistake_is_reported_with_its_position(tmp_path: Path, yaml: str, message: str) -> None:
     with pytest.raises(ModelError, match=message) as caught:
         load(tmp_path, yaml)
     assert caught.value.path is not None

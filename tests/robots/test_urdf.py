@@ -44,13 +44,15 @@ def test_joints_limits_and_masses_are_read(tmp_path: Path) -> None:
     assert (urdf.root, urdf.total_mass, urdf.moving_joints) == ("base", 2.0, ("swing",))
 
 
-def test_absent_bounds_are_zero_for_a_slide_and_infinite_for_a_wheel(tmp_path: Path) -> None:
+def test_missing_bounds_are_zero_for_a_prismatic_and_infinite_for_a_continuous_joint(
+    tmp_path: Path,
+) -> None:
     urdf = read(tmp_path, THREE)
     assert (urdf.joints["slide"].lower, urdf.joints["slide"].upper) == (0.0, 0.5)
     assert urdf.joints["turn"].upper == math.inf
 
 
-def test_axes_are_brought_to_unit_length(tmp_path: Path) -> None:
+def test_axes_are_normalised(tmp_path: Path) -> None:
     urdf = read(tmp_path, THREE)
     assert urdf.joints["turn"].axis == (0.0, 0.0, 1.0)
     np.testing.assert_allclose(np.linalg.norm(urdf.joints["slide"].axis), 1.0)
@@ -89,12 +91,14 @@ def test_joints_that_are_not_named_are_at_zero(tmp_path: Path) -> None:
         ('<link name="a"/>', "<link/>", "a <link> has no name"),
     ],
 )
-def test_a_fault_is_named_with_its_place(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_a_fault_is_reported_with_its_position(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
     with pytest.raises(ModelError, match=message) as caught:
         read(tmp_path, THREE.replace(old, new))
     assert caught.value.path == tmp_path / "robot.urdf"
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"gone\.urdf: cannot be read"):
         read_urdf(tmp_path / "gone.urdf")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An active node of the test's own that a thread spins; adapters are tested on it."""
+"""An active node in the test process, spun by a thread, for tests of adapters."""
 
 import contextlib
 import threading

@@ -23,7 +23,7 @@ Clock = Callable[[], float]
 
 IDENTITY = (0.0, 0.0, 0.0, 1.0)
 STATUS_EVERY = 20
-"""The robot publishes its status with every so many of its positions."""
+"""The robot publishes its status once per this many positions."""
 
 
 class StandInRobot:
@@ -60,7 +60,7 @@ class StandInRobot:
         self._repeater.__exit__()
 
     def follow(self) -> None:
-        """Let the operator move it."""
+        """Follow the operator."""
         self._set("engaged", True)
 
     def release(self) -> None:
@@ -87,11 +87,11 @@ class StandInRobot:
 
 
 class StandInOperator:
-    """Wears trackers and a headset, and moves its right hand.
+    """Publishes samples of trackers and a headset, and moves the right hand.
 
     Args:
         bench: The bench whose node publishes.
-        roles: The trackers that it wears.
+        roles: The trackers that it has.
         rate: Samples per second in [Hz].
         clock: Time of its stamps in [s].
 

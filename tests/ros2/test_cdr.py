@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What we write rclpy reads, and what rclpy writes we read."""
+"""Messages agree with rclpy in both directions."""
 
 import struct
 from typing import Any
@@ -131,13 +131,13 @@ def test_joint_states_agree_with_rclpy(
     theirs = bytes(serialize_message(message))
     codec = JointStateCodec(names, frame)
     assert deserialize_message(codec.encode(stamp, *lists), JointState) == message
-    for _ in range(2):  # The second time, the names are known already.
+    for _ in range(2):  # The second time, the names are cached.
         decoded = codec.decode(theirs)
         assert decoded.names == tuple(names)
         assert [list(decoded.positions), list(decoded.velocities), list(decoded.efforts)] == lists
 
 
-def test_names_that_change_are_noticed() -> None:
+def test_changed_names_are_detected() -> None:
     reader = JointStateCodec()
     for names in (["a", "bcd"], ["a", "bce"], ["a"], ["a", "bcd", "e"], []):
         data = JointStateCodec(names).encode(1.0, [0.5] * len(names))
@@ -168,7 +168,7 @@ def test_a_stamp_never_has_a_full_second_of_nanoseconds() -> None:
     assert split_stamp(1.9999999999) == (2, 0)
 
 
-def test_big_endian_messages_are_understood() -> None:
+def test_big_endian_messages_can_be_read() -> None:
     frame = struct.pack(">I", 2) + b"a\x00"
     body = struct.pack(">iI", 3, 500_000_000) + frame
     body += bytes(-len(body) % 8) + struct.pack(">4d", 0.1, 0.2, 0.3, 0.4)

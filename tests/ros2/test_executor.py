@@ -65,7 +65,7 @@ def test_every_message_of_every_topic_arrives(
     assert all(values == [float(n) for n in range(30)] for values in received.values())
 
 
-def test_a_callback_with_two_arguments_gets_the_publisher(
+def test_a_callback_with_two_arguments_receives_the_publisher(
     nodes: tuple[Node, Node], executor: LeanExecutor
 ) -> None:
     one, other = nodes
@@ -146,7 +146,7 @@ def test_an_error_in_a_callback_is_raised_by_spin(
         spin_until(executor, lambda: False)
 
 
-def test_shutting_down_from_elsewhere_ends_the_spin(
+def test_a_shutdown_by_another_thread_ends_the_spin(
     nodes: tuple[Node, Node], executor: LeanExecutor
 ) -> None:
     threading.Timer(0.2, rclpy.shutdown).start()
@@ -178,7 +178,7 @@ def test_a_waiting_coroutine_is_not_polled_and_resumes_at_once(
     assert not answers
     nodes[0].create_timer(0.01, lambda: future.set_result("done"))
     spin_until(executor, future.done)
-    assert answers == ["done"], "it resumes in the round that completes its future"
+    assert answers == ["done"], "it resumes in the same round that completes its future"
 
 
 def test_only_the_executor_uses_private_parts_of_rclpy() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures through shared memory: none is lost, and users' own settings stay."""
+"""Pictures through shared memory: no picture is lost, and users keep their own settings."""
 
 import contextlib
 import xml.etree.ElementTree as ElementTree
@@ -17,7 +17,7 @@ from tests.ros2.picture_source import REQUESTS
 SOURCE = "tests.ros2.picture_source"
 
 ROUNDS = 8
-"""So many that without room for pictures not one run in a thousand would pass."""
+"""With this many, less than one run in a thousand passes by chance without shared memory."""
 
 
 def number_of(ear: Listener) -> int:
@@ -41,7 +41,7 @@ def test_every_picture_arrives_whole() -> None:
             )
 
 
-def test_what_users_chose_themselves_stays() -> None:
+def test_settings_of_the_user_are_kept() -> None:
     for name in fast_dds.USER_VARIABLES:
         environment = {name: "theirs"}
         assert not fast_dds.enlarge_shared_memory(environment)
@@ -57,7 +57,7 @@ def test_the_profiles_name_the_segment_s_size() -> None:
     assert sizes == [str(fast_dds.SEGMENT)]
 
 
-def test_a_machine_without_shared_memory_is_left_as_it_is(tmp_path: Path) -> None:
+def test_nothing_changes_on_a_machine_without_shared_memory(tmp_path: Path) -> None:
     environment: dict[str, str] = {}
     assert not fast_dds.enlarge_shared_memory(environment, tmp_path / "absent")
     assert not environment

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The harness that process tests are made of, tried on the plainest of nodes."""
+"""The harness of the process tests, tested with a simple node."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C at a node: one press ends it, and more do no harm."""
+"""Ctrl-C ends a node; pressing it again does no harm."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from tests.waiting import wait_for
 MODULE = "teleop_system.simulators.dummy_hmd_pub"
 
 
-def test_a_node_ends_without_complaint_however_often_it_is_interrupted() -> None:
+def test_a_node_ends_without_an_error_after_any_number_of_interrupts() -> None:
     with Bench() as bench:
         node = bench.start(MODULE, "dummy_hmd_pub")
         bench.bring_up("dummy_hmd_pub")

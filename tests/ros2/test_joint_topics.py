@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joints over topics are named; neither order nor count is assumed."""
+"""Joints on topics are matched by name; their order and number may vary."""
 
 from collections.abc import Iterator
 
@@ -33,7 +33,7 @@ def test_states_come_in_the_requested_order(feed: JointFeed) -> None:
     np.testing.assert_array_equal(feed.latest.positions, [5.0, 4.0])
 
 
-def test_a_message_that_lacks_a_joint_is_rejected_and_the_last_state_stays(
+def test_a_message_without_a_joint_is_rejected_and_the_last_state_is_kept(
     feed: JointFeed,
 ) -> None:
     feed.take(JointStateCodec(("shoulder", "wrist")).encode(5.0, (1, 2)))

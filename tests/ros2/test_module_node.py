@@ -28,7 +28,7 @@ ARM = "arm_teleop_node"
 REPORT = f"teleop/{ARM}"
 MODULE = "teleop_system.modules.arm_teleop.arm_teleop_node"
 QUIET = 0.4
-"""A node that has stopped sends nothing for this time in [s]."""
+"""How long a stopped node must send nothing in [s]."""
 
 
 class Stage:
@@ -138,7 +138,7 @@ def test_commands_name_their_joints_and_carry_the_operator_s_time(stage: Stage) 
     assert sent - 0.2 < stamp <= sent + 1e-6
 
 
-def test_the_first_command_is_where_the_robot_is(stage: Stage) -> None:
+def test_the_first_command_is_the_pose_of_the_robot(stage: Stage) -> None:
     stage.right.clear()
     stage.follow()
     columns = stage.robot.parts["right_arm"].columns
@@ -154,7 +154,7 @@ def test_rate_and_latency_are_reported(stage: Stage) -> None:
     assert float(stage.bench.value("compute_p99_ms", REPORT)) > 0.0
 
 
-def test_a_robot_that_falls_silent_is_no_longer_commanded(stage: Stage) -> None:
+def test_a_silent_robot_is_no_longer_commanded(stage: Stage) -> None:
     stage.follow()
     stage.robot.is_silent = True
     began = time.monotonic()
@@ -171,7 +171,7 @@ def test_a_robot_that_falls_silent_is_no_longer_commanded(stage: Stage) -> None:
         (("deactivate", "cleanup"), ("configure", "activate")),
     ],
 )
-def test_leaving_active_stops_the_output(
+def test_deactivation_stops_the_output(
     stage: Stage, leave: tuple[str, ...], back: tuple[str, ...]
 ) -> None:
     stage.follow()
@@ -183,7 +183,7 @@ def test_leaving_active_stops_the_output(
     stage.follow()
 
 
-def test_a_tracker_that_falls_silent_stops_its_own_arm_only(stage: Stage) -> None:
+def test_a_silent_tracker_stops_only_its_own_arm(stage: Stage) -> None:
     stage.follow()
     stage.operator.lost = {TrackerRole.LEFT_HAND}
     stage.wait_for("inputs", "stale: left_hand")
@@ -247,7 +247,7 @@ def describe(bench: Bench, node: str, name: str) -> object:
     return found
 
 
-def test_parameters_say_what_they_mean_and_what_they_may_be(stage: Stage) -> None:
+def test_parameters_have_descriptions_and_ranges(stage: Stage) -> None:
     ramp = describe(stage.bench, ARM, "arm.ramp_time")
     assert ramp.type == ParameterType.PARAMETER_DOUBLE  # type: ignore[attr-defined]
     assert "[s]" in ramp.description  # type: ignore[attr-defined]
@@ -292,7 +292,7 @@ def test_a_wrong_parameter_is_refused_with_the_reason(
     assert stage.bench.get_parameter(ARM, name) == before
 
 
-def test_calibration_needs_an_operator_who_stands_still_and_a_robot_that_does_too(
+def test_calibration_requires_that_operator_and_robot_stand_still(
     stage: Stage,
 ) -> None:
     def answer() -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The controllers as nodes, each with its own fake surroundings."""
+"""The controllers as nodes, each with a fake robot and fake devices."""
 
 import time
 
@@ -26,7 +26,7 @@ CAMERA = "teleop_system.modules.camera.camera_node"
 HAND = "teleop_system.modules.hand_teleop.hand_teleop_node"
 BASE = "teleop_system.modules.locomotion.locomotion_node"
 QUIET = 0.4
-"""A node that has stopped sends nothing for this time in [s]."""
+"""How long a stopped node must send nothing in [s]."""
 
 
 def test_shutdown_stops_the_output_for_good() -> None:
@@ -59,7 +59,7 @@ def test_shutdown_stops_the_output_for_good() -> None:
         ({"overrides": ["robot.name=no_such_robot"]}, "no_such_robot"),
     ],
 )
-def test_a_wrong_start_fails_with_the_reason_and_does_not_crash(
+def test_a_wrong_parameter_at_the_start_fails_with_the_reason_and_does_not_crash(
     parameters: dict[str, object], expected: str
 ) -> None:
     rclpy.init()
@@ -76,7 +76,7 @@ def test_a_wrong_start_fails_with_the_reason_and_does_not_crash(
         rclpy.try_shutdown()
 
 
-def test_a_parameter_of_the_start_takes_precedence_and_survives_cleanup() -> None:
+def test_a_parameter_of_the_start_takes_precedence_also_after_cleanup() -> None:
     parameters = {"camera.ramp_time": 2.0, "camera.rate": 60.0, "overrides": ["camera.jerk=50.0"]}
     name = "tuned_camera"
     with Bench("tuned") as bench:
@@ -90,7 +90,7 @@ def test_a_parameter_of_the_start_takes_precedence_and_survives_cleanup() -> Non
         assert bench.get_parameter(name, "camera.rate") == 60.0
 
 
-def test_hand_base_and_head_follow_and_a_glove_of_19_angles_is_a_cause() -> None:
+def test_hand_base_and_head_follow_and_a_glove_with_19_angles_is_reported() -> None:
     others = {"other_hand": HAND, "other_base": BASE, "other_camera": CAMERA}
     with Bench("rest") as bench, StandInRobot(bench) as robot, StandInOperator(bench):
         for name, module in others.items():
@@ -129,7 +129,7 @@ def test_hand_base_and_head_follow_and_a_glove_of_19_angles_is_a_cause() -> None
             bench.wait(lambda: "left_fingers" not in bench.causes(report))
 
 
-def test_a_prefix_keeps_two_robots_apart() -> None:
+def test_a_prefix_separates_two_robots() -> None:
     name = "blue_camera"
     with (
         Bench("blue") as blue,
@@ -147,7 +147,7 @@ def test_a_prefix_keeps_two_robots_apart() -> None:
 
 
 class SimulatedClock:
-    """Time on `/clock`, which a test can stop."""
+    """A publisher of `/clock` that a test can stop."""
 
     def __init__(self, bench: Bench) -> None:
         self._publisher = bench.node.create_publisher(Clock, TopicNames.CLOCK, 1)
@@ -168,7 +168,7 @@ class SimulatedClock:
         self._publisher.publish(Clock(clock=stamp))
 
 
-def test_on_simulated_time_a_node_lives_as_long_as_the_clock_runs() -> None:
+def test_on_simulated_time_a_node_publishes_while_the_clock_runs() -> None:
     name = "simulated_camera"
     with Bench("simulated") as bench:
         clock = SimulatedClock(bench)

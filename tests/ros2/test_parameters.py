@@ -18,7 +18,7 @@ SETTINGS = TeleopSettings()
 
 
 class Tuned:
-    """A node with parameters, and what became of them."""
+    """A node with parameters, and the settings made from them."""
 
     def __init__(self, given: dict[str, object], *sections: str, fixed: tuple[str, ...]) -> None:
         overrides = [Parameter(name, value=value) for name, value in given.items()]
@@ -40,7 +40,7 @@ class Tuned:
             raise self.wrong
 
     def set(self, **values: object) -> str:
-        """Set parameters, `__` standing for a dot; return the reason why not."""
+        """Set parameters, with `__` for a dot; return the reason of a refusal."""
         wanted = [Parameter(name.replace("__", "."), value=v) for name, v in values.items()]
         result = self.node.set_parameters_atomically(wanted)
         assert result.successful is not bool(result.reason)
@@ -59,7 +59,7 @@ def of(tuned: type[Tuned], **given: object) -> Tuned:
     return tuned(named, "arm", "solver", fixed=("arm.rate",))
 
 
-def test_defaults_are_what_the_settings_say(tuned: type[Tuned]) -> None:
+def test_defaults_are_those_of_the_settings(tuned: type[Tuned]) -> None:
     made = of(tuned)
     settings = load_settings(["arm.ramp_time=1.25", "arm.limbs.arm.scale=2.0"])
     assert made.parameters.open(settings) == settings
@@ -68,7 +68,7 @@ def test_defaults_are_what_the_settings_say(tuned: type[Tuned]) -> None:
     assert made.node.get_parameter("arm.posture").value == ""
 
 
-def test_what_was_given_at_the_start_takes_precedence(tuned: type[Tuned]) -> None:
+def test_parameters_of_the_start_take_precedence(tuned: type[Tuned]) -> None:
     made = of(tuned, arm__ramp_time=1.5, arm__rate=50.0, solver__damping=1e-4)
     settings = made.parameters.open(SETTINGS)
     assert settings.arm.ramp_time == 1.5
@@ -76,7 +76,7 @@ def test_what_was_given_at_the_start_takes_precedence(tuned: type[Tuned]) -> Non
     assert settings.solver.damping == 1e-4
 
 
-def test_a_change_yields_new_settings_and_leaves_the_rest(tuned: type[Tuned]) -> None:
+def test_a_change_yields_new_settings_and_keeps_the_rest(tuned: type[Tuned]) -> None:
     made = of(tuned)
     before = made.parameters.open(SETTINGS)
     assert made.set(arm__ramp_time=2.0, arm__heading="room") == ""
@@ -98,7 +98,7 @@ def test_a_change_yields_new_settings_and_leaves_the_rest(tuned: type[Tuned]) ->
         ("solver.collision_slow", 0.001, "collision_slow must exceed collision_stop"),
     ],
 )
-def test_what_the_settings_refuse_is_refused_in_their_words(
+def test_a_value_that_the_settings_refuse_is_refused_with_their_message(
     tuned: type[Tuned], name: str, value: object, expected: str
 ) -> None:
     made = of(tuned)
@@ -107,7 +107,7 @@ def test_what_the_settings_refuse_is_refused_in_their_words(
     assert not made.applied
 
 
-def test_nothing_changes_while_somebody_objects(tuned: type[Tuned]) -> None:
+def test_nothing_changes_while_a_listener_objects(tuned: type[Tuned]) -> None:
     made = of(tuned)
     made.parameters.open(SETTINGS)
     made.refusal = "disengage first"
@@ -119,7 +119,7 @@ def test_nothing_changes_while_somebody_objects(tuned: type[Tuned]) -> None:
     assert made.set(arm__ramp_time=2.0) == ""
 
 
-def test_parameters_of_others_are_none_of_its_business(tuned: type[Tuned]) -> None:
+def test_unrelated_parameters_are_ignored(tuned: type[Tuned]) -> None:
     made = of(tuned)
     made.parameters.open(SETTINGS)
     made.refusal = "disengage first"
@@ -137,7 +137,7 @@ def test_parameters_of_others_are_none_of_its_business(tuned: type[Tuned]) -> No
         ("arm.heading", "north", ConfigError),
     ],
 )
-def test_a_wrong_start_is_an_error_that_names_the_parameter(
+def test_a_wrong_value_at_the_start_is_an_error_that_names_the_parameter(
     tuned: type[Tuned], name: str, value: object, error: type[TeleopError]
 ) -> None:
     made = tuned({name: value}, "arm", fixed=())
@@ -146,7 +146,7 @@ def test_a_wrong_start_is_an_error_that_names_the_parameter(
     made.parameters.close()
 
 
-def test_closing_forgets_live_changes_but_not_the_start(tuned: type[Tuned]) -> None:
+def test_closing_drops_live_changes_but_not_the_values_of_the_start(tuned: type[Tuned]) -> None:
     made = of(tuned, arm__catch_up_speed=0.3)
     made.parameters.open(SETTINGS)
     made.set(arm__ramp_time=2.0, arm__catch_up_speed=0.2)
@@ -164,7 +164,7 @@ def test_every_section_of_a_module_is_described() -> None:
         assert [leaf.key for leaf in found if not leaf.description] == []
 
 
-def test_a_description_is_what_stands_below_the_field() -> None:
+def test_a_description_is_the_docstring_of_the_field() -> None:
     texts = field_texts(ArmTeleopConfig)
     assert texts["rate"] == "Control frequency in [Hz]."
 
@@ -182,6 +182,6 @@ def test_a_descriptor_describes_limits_that_a_range_cannot(leaf: Leaf, expected:
     assert expected in leaf.descriptor(read_only=False).additional_constraints
 
 
-def test_whole_numbers_have_whole_ranges() -> None:
+def test_integers_have_integer_ranges() -> None:
     (bounds,) = Leaf("a", 3, range=FieldRange(1, 50)).descriptor(read_only=True).integer_range
     assert (bounds.from_value, bounds.to_value) == (1, 50)

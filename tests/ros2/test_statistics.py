@@ -4,7 +4,7 @@
 from teleop_system.ros2.statistics import TrafficStatistics
 
 
-def test_rates_count_from_report_to_report() -> None:
+def test_rates_are_counted_between_reports() -> None:
     traffic = TrafficStatistics()
     traffic.values(10.0)
     for _ in range(50):

@@ -137,7 +137,7 @@ def test_only_an_active_node_publishes(run: Callable[..., Counter]) -> None:
     assert node.stops == 3
 
 
-def test_a_mistake_in_the_settings_fails_and_can_be_put_right(
+def test_an_error_in_the_settings_fails_and_can_be_corrected(
     run: Callable[..., Counter],
 ) -> None:
     node = run(overrides=["robot.nam=rby1"])
@@ -151,7 +151,9 @@ def test_a_mistake_in_the_settings_fails_and_can_be_put_right(
     assert other.trigger_activate() == SUCCESS
 
 
-def test_a_bug_ends_in_unconfigured_with_everything_closed(run: Callable[..., Counter]) -> None:
+def test_an_unexpected_error_closes_everything_and_ends_in_unconfigured(
+    run: Callable[..., Counter],
+) -> None:
     node = run()
     node.fault = ArithmeticError("a bug")
     node.trigger_configure()
@@ -167,7 +169,7 @@ def test_settings_come_from_the_tree_and_its_overrides(run: Callable[..., Counte
     assert node.settings.arm.ramp_time == 1.5
 
 
-def test_a_prefix_moves_the_topics(run: Callable[..., Counter]) -> None:
+def test_a_prefix_applies_to_the_topics(run: Callable[..., Counter]) -> None:
     node = run(topic_prefix="left_robot")
     ear, plain = Listener(node, topic="/left_robot/numbers"), Listener(topic="/numbers")
     node.trigger_configure()
@@ -186,7 +188,7 @@ def test_the_status_shows_the_lifecycle_state(run: Callable[..., Counter]) -> No
     assert ear.reports[-1].name == "teleop/counter"
 
 
-def test_a_listener_believes_only_recent_reports(
+def test_a_listener_uses_only_recent_reports(
     run: Callable[..., Counter], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     node, robot = run(), run("robot")
@@ -204,7 +206,7 @@ def test_a_listener_believes_only_recent_reports(
     assert listener.report("teleop/counter") is None
 
 
-def test_reports_survive_the_conversion_to_a_message() -> None:
+def test_reports_can_be_converted_to_a_message_and_back() -> None:
     causes = (
         Cause(Rule.VELOCITY, "right_arm_0", 2.5, 2.1, 1.0),
         Cause(Rule.ESTOP, "robot", 1.0, 0.0, 1.0, Severity.STOP),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs whole sessions in MuJoCo and looks where the hands are, and where they should be.
+"""Runs whole sessions in MuJoCo, and compares the hands with where they should be.
 
-What the operator wants is worked out here from the trackers alone, by the definition of relative
-mapping, and where the robot is from MuJoCo; nothing of the controllers is asked.
+The expected poses are computed here from the trackers alone, by the definition of relative
+mapping; the poses of the robot come from MuJoCo. No controller takes part in the comparison.
 """
 
 from collections.abc import Sequence
@@ -28,14 +28,14 @@ HANDS = {"right_hand": "right_arm", "left_hand": "left_arm"}
 SETTLING = 1.5
 """Time after engaging in [s] in which the ramp of the promises still limits the speed."""
 DOUBTFUL = (0.015, np.radians(3.0))
-"""Errors [m], [rad] from which on it is asked whether a hand can be where it should."""
+"""Errors [m], [rad] above which it is checked whether the hand can reach its expected pose."""
 EVERY = 20
-"""Ticks between two moments at which it is asked; all until the next have the same answer."""
+"""Ticks between two such checks; the result holds until the next one."""
 
 
 @dataclass
 class Run:
-    """What was seen of a run; the lists have an element per tick after settling."""
+    """Observations of a run; the lists have an element per tick after settling."""
 
     wanted: list[dict[str, Pose6D]] = field(default_factory=list)
     joints: list[Array] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Run:
         default_factory=lambda: {hand: [] for hand in HANDS}
     )
     times: list[float] = field(default_factory=list)
-    places: list[tuple[float, float, float]] = field(default_factory=list)
+    odometry: list[tuple[float, float, float]] = field(default_factory=list)
     contacts: set[tuple[str, str]] = field(default_factory=set)
     beyond: float = 0.0
     holds: list[str] = field(default_factory=list)
@@ -51,14 +51,14 @@ class Run:
     reachable: NDArray[np.bool_] = field(default_factory=lambda: np.ones(0, dtype=bool))
 
     def rms(self, hand: str) -> tuple[float, float]:
-        """Return the error of a hand, in [m] and [deg], wherever it can be where it should."""
+        """Return the RMS error of a hand in [m] and [deg] where its expected pose is reachable."""
         errors = np.array(self.errors[hand])[self.reachable]
-        away, turned = np.sqrt(np.mean(np.square(errors), axis=0))
-        return float(away), float(np.degrees(turned))
+        distance, rotation = np.sqrt(np.mean(np.square(errors), axis=0))
+        return float(distance), float(np.degrees(rotation))
 
 
 class Mapping:
-    """Where a hand should be: from where it was, moved as the tracker moved, ahead being ahead."""
+    """Expected pose of a hand: its first pose, moved as the tracker moved."""
 
     def __init__(self, tracker: Pose6D, tool: Pose6D, waist: Pose6D) -> None:
         ahead = Rotation.from_quat(waist.orientation).apply([1.0, 0.0, 0.0])
@@ -66,20 +66,20 @@ class Mapping:
         self._tracker, self._tool = tracker, tool
 
     def apply(self, tracker: Pose6D) -> Pose6D:
-        """Return where the hand should be."""
+        """Return the expected pose of the hand."""
         moved = self._to_base.apply(tracker.position - self._tracker.position)
-        turned = (
+        rotation = (
             Rotation.from_quat(tracker.orientation)
             * Rotation.from_quat(self._tracker.orientation).inv()
         )
-        wanted = (self._to_base * turned * self._to_base.inv()) * Rotation.from_quat(
+        wanted = (self._to_base * rotation * self._to_base.inv()) * Rotation.from_quat(
             self._tool.orientation
         )
         return Pose6D(self._tool.position + moved, wanted.as_quat())
 
 
 def run_loop(seconds: float, *overrides: str, disturb: Disturb | None = None) -> Run:
-    """Let a session run, and return what was seen of it."""
+    """Run a session, and return what was observed."""
     settings = settings_with(*overrides)
     robot = load_robot(settings.robot.name)
     simulator = make_simulator(settings)
@@ -132,7 +132,7 @@ def _observe(
                 seen.wanted.append(wanted)
                 seen.joints.append(simulator.get_state().joint_positions[order])
         seen.times.append(now)
-        seen.places.append(session.robot_side.drive.odometry())
+        seen.odometry.append(session.robot_side.drive.odometry())
         seen.contacts |= simulator.self_contacts()
         sent = simulator.get_joint_targets()[order]
         seen.beyond = max(seen.beyond, float(np.maximum(lower - sent, sent - upper).max()))
@@ -145,14 +145,14 @@ def _observe(
 
 
 def _apart(one: Pose6D, other: Pose6D) -> tuple[float, float]:
-    turn = Rotation.from_quat(one.orientation) * Rotation.from_quat(other.orientation).inv()
-    return float(np.linalg.norm(one.position - other.position)), float(turn.magnitude())
+    difference = Rotation.from_quat(one.orientation) * Rotation.from_quat(other.orientation).inv()
+    return float(np.linalg.norm(one.position - other.position)), float(difference.magnitude())
 
 
 def _judge(seen: Run, robot: RobotDescription, names: Sequence[str]) -> NDArray[np.bool_]:
-    """Return at which ticks both hands can be where they should.
+    """Return at which ticks both hands can reach their expected poses.
 
-    Where they are, they evidently can.
+    Expected poses with small errors are reachable and need no search.
     """
     errors = np.array(list(seen.errors.values()))  # Hands, ticks, kinds of error.
     doubtful = (errors > DOUBTFUL).any(axis=(0, 2))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole sessions for tests: a simulated robot, a simulated operator, and ways to disturb them."""
+"""Whole sessions for tests: a simulated robot, a simulated operator, and disturbances."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ Disturb = Callable[[float, Samples], Samples]
 
 
 class DisturbedSource(ISignalSource):
-    """Another source, with something done to its samples."""
+    """Another source, with its samples changed."""
 
     def __init__(self, source: ISignalSource, disturb: Disturb) -> None:
         self._source, self._disturb = source, disturb
@@ -44,20 +44,20 @@ class DisturbedSource(ISignalSource):
 
 
 class Rig:
-    """A session that is stepped by a test."""
+    """A session that a test steps."""
 
     def __init__(self, session: TeleopSession) -> None:
         self.session = session
         self.now = 0.0
 
     def run(self, seconds: float) -> None:
-        """Let time pass, tick by tick."""
+        """Run the session for some time, tick by tick."""
         for _ in range(round(seconds * self.session.rate)):
             self.session.step(self.now)
             self.now = round(self.now + 1.0 / self.session.rate, 9)
 
     def run_until(self, state: EngagementState, longest: float = 5.0) -> None:
-        """Let time pass until the engagement is in a state."""
+        """Run the session until the engagement is in a state."""
         for _ in range(round(longest * self.session.rate)):
             if self.session.status.state is state:
                 return
@@ -65,7 +65,7 @@ class Rig:
         raise AssertionError(f"never {state.value}: {self.session.status}")
 
     def rules(self) -> set[str]:
-        """Return the rules of everything that acted so far."""
+        """Return the rules of all causes so far."""
         assert self.session.recorder is not None
         return {each.rule.id for each in self.session.recorder.events.interventions}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run leaves behind: tables, events and its folder."""
+"""The artefacts of a run: tables, events and its folder."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ def limited(value: float = 4.0, subject: str = "left_arm_3") -> Cause:
     return Cause(Rule.VELOCITY, subject, value, 3.0, 0.0)
 
 
-def test_rows_come_back_as_they_were_filled_in_whatever_their_number() -> None:
+def test_any_number_of_rows_can_be_read_back() -> None:
     table = Table({"time": 1, "joints": 3})
     count = 2 * CHUNK_ROWS + 7
     for tick in range(count):
@@ -31,13 +31,13 @@ def test_rows_come_back_as_they_were_filled_in_whatever_their_number() -> None:
     assert table.column("joints").shape == (count, 3)
 
 
-def test_what_was_not_filled_in_is_not_a_number() -> None:
+def test_values_that_were_not_written_are_nan() -> None:
     table = Table({"time": 1, "joints": 2})
     table.new_row()[0] = 1.0
     assert np.isnan(table.column("joints")).all()
 
 
-def test_past_its_limit_a_table_forgets_the_oldest_rows() -> None:
+def test_a_full_table_drops_the_oldest_rows() -> None:
     table = Table({"time": 1}, limit=2 * CHUNK_ROWS)
     for tick in range(3 * CHUNK_ROWS):
         table.new_row()[0] = tick
@@ -50,7 +50,7 @@ def test_an_empty_table_has_empty_columns() -> None:
     assert Table({"time": 1}).column("time").shape == (0,)
 
 
-def test_an_unknown_column_is_answered_with_those_there_are() -> None:
+def test_an_unknown_column_is_reported_with_the_valid_ones() -> None:
     with pytest.raises(UnknownNameError, match="time"):
         Table({"time": 1}).column("tme")
 
@@ -62,7 +62,7 @@ def test_a_table_is_written_with_all_its_columns(tmp_path: Path) -> None:
         assert set(archive.files) == {"time", "joints", "names"}
 
 
-def test_a_cause_that_goes_on_is_one_intervention_with_its_worst_value() -> None:
+def test_a_lasting_cause_is_one_intervention_with_its_worst_value() -> None:
     log = EventLog()
     for tick, value in enumerate((3.5, 9.0, 4.0)):
         log.add_causes(0.01 * tick, [limited(value)])
@@ -73,7 +73,7 @@ def test_a_cause_that_goes_on_is_one_intervention_with_its_worst_value() -> None
     assert [event["event"] for event in log.events] == ["cause", "cause ended"]
 
 
-def test_a_cause_that_is_soon_back_has_not_ended() -> None:
+def test_a_short_gap_does_not_end_an_intervention() -> None:
     log = EventLog()
     log.add_causes(0.0, [limited()])
     log.add_causes(0.1, [])
@@ -81,7 +81,7 @@ def test_a_cause_that_is_soon_back_has_not_ended() -> None:
     assert len(log.interventions) == 1
 
 
-def test_a_cause_that_comes_back_later_is_another_intervention() -> None:
+def test_a_cause_that_returns_later_is_another_intervention() -> None:
     log = EventLog()
     for time in (0.0, 1.0):
         log.add_causes(time, [limited()])
@@ -89,7 +89,7 @@ def test_a_cause_that_comes_back_later_is_another_intervention() -> None:
     assert len(log.interventions) == 2
 
 
-def test_the_gravest_severity_of_an_intervention_is_kept() -> None:
+def test_the_highest_severity_of_an_intervention_is_kept() -> None:
     log = EventLog()
     log.add_causes(0.0, [limited()])
     log.add_causes(0.01, [Cause(Rule.VELOCITY, "left_arm_3", 4.0, 3.0, 0.0, Severity.HOLD)])
@@ -120,20 +120,20 @@ def test_two_runs_within_a_second_do_not_share_a_folder(tmp_path: Path) -> None:
     assert RunFolder(tmp_path).path != RunFolder(tmp_path).path
 
 
-def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match=r"session.runs: .*file"):
         RunFolder(tmp_path / "file")
 
 
-def test_the_written_configuration_is_what_it_was_run_with(tmp_path: Path) -> None:
+def test_the_written_configuration_is_that_of_the_run(tmp_path: Path) -> None:
     written = RunFolder(tmp_path).write_config(TeleopSettings(seed=7))
     read = yaml.safe_load(written.read_text(encoding="utf-8"))
     assert read["seed"] == 7
     assert read["session"]["modules"] == ["arm", "hand", "locomotion", "camera"]
 
 
-def test_the_environment_tells_what_ran_where(tmp_path: Path) -> None:
+def test_the_environment_names_versions_and_machine(tmp_path: Path) -> None:
     written = RunFolder(tmp_path).write_environment()
     read = json.loads(written.read_text(encoding="utf-8"))
     assert read["packages"]["numpy"] == np.__version__

@@ -15,7 +15,7 @@ from tests.session.closed_loop import HANDS, Run, run_loop
 SECONDS = float(os.environ.get("TELEOP_CLOSED_LOOP_SECONDS", "17"))
 OVERRIDES = os.environ.get("TELEOP_CLOSED_LOOP_OVERRIDES", "").split()
 STANDING, BOUT, STEPS, STRIDE = 9.8, 5.6, 8, 0.25
-"""The simulated operator stands, then takes eight steps on the spot, over and over; [s], [m]."""
+"""The simulated operator stands, then takes eight steps on the spot, repeatedly; [s], [m]."""
 
 
 @pytest.fixture(scope="module")
@@ -24,36 +24,36 @@ def run() -> Run:
 
 
 @pytest.mark.parametrize("hand", HANDS)
-def test_hands_are_where_the_operator_wants_them(run: Run, hand: str) -> None:
+def test_hands_follow_the_operator(run: Run, hand: str) -> None:
     assert run.reachable.sum() > 0.7 * len(run.times)
-    away, turned = run.rms(hand)
-    assert away <= 0.015
-    assert turned <= 3.0
+    distance, angle = run.rms(hand)
+    assert distance <= 0.015
+    assert angle <= 3.0
 
 
 def test_the_base_stands_while_the_operator_stands(run: Run) -> None:
-    places = np.array(run.places)[np.array(run.times) < STANDING]
-    # A base on wheels gives way a little to the arms that move on it.
-    assert np.ptp(places[:, :2], axis=0).max() < 0.01
+    odometry = np.array(run.odometry)[np.array(run.times) < STANDING]
+    # The motion of the arms pushes the base a little.
+    assert np.ptp(odometry[:, :2], axis=0).max() < 0.01
 
 
-def test_the_base_goes_as_far_as_the_operator_steps(run: Run) -> None:
+def test_the_base_drives_as_far_as_the_operator_steps(run: Run) -> None:
     bouts = int((SECONDS + 0.1 - 1.0) // (STANDING + BOUT))
     ended = np.array(run.times) < bouts * (STANDING + BOUT) + 1.5
-    places = np.array(run.places)[ended]
+    odometry = np.array(run.odometry)[ended]
     walked = bouts * STEPS * STRIDE
-    # It takes two steps to know that somebody walks, and a while to come to a stop.
-    assert 0.7 * walked <= places[-1, 0] <= 1.1 * walked
-    assert abs(places[-1, 1]) < 0.1 * walked
+    # It takes two steps to detect walking, and some time to stop.
+    assert 0.7 * walked <= odometry[-1, 0] <= 1.1 * walked
+    assert abs(odometry[-1, 1]) < 0.1 * walked
 
 
-def test_nothing_of_the_robot_touches_itself(run: Run) -> None:
+def test_the_robot_does_not_touch_itself(run: Run) -> None:
     assert run.contacts == set()
 
 
-def test_no_joint_is_sent_beyond_its_limits(run: Run) -> None:
+def test_no_joint_is_commanded_beyond_its_limits(run: Run) -> None:
     assert run.beyond <= 1e-9
 
 
-def test_nothing_is_held_on_the_way(run: Run) -> None:
+def test_no_part_holds_during_the_run(run: Run) -> None:
     assert run.holds == []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report: its figures are right, and its page stands on its own."""
+"""The report: its figures are right, and its page needs no other files."""
 
 import re
 from html.parser import HTMLParser
@@ -35,7 +35,7 @@ VOID = {"br", "img", "meta", "hr", "input", "link"}
 
 
 def columns() -> dict[str, np.ndarray]:
-    """Return the trace of a robot that stands in its ready pose, but for the head."""
+    """Return the trace of a robot that stands in its ready pose, except for the head."""
     home = np.array([RBY1.pose("ready")[joint] for joint in PARTS.joints])
     joints = np.tile(home, (TICKS, 1))
     joints[:, PARTS["head"].columns.start] = 0.3 * np.sin(TIME)
@@ -53,26 +53,31 @@ def columns() -> dict[str, np.ndarray]:
     }
 
 
-def test_an_end_effector_beside_its_target_is_as_far_away_as_it_is() -> None:
+def test_the_error_of_an_end_effector_is_its_distance_from_the_target() -> None:
     trace = columns()
-    # The right hand in the ready pose, as the model's own kinematics have it.
+    # The right hand in the ready pose, by the kinematics of the model.
     from teleop_system.solvers.chain_kinematics import ChainKinematics
 
     kinematics = ChainKinematics(RBY1, RBY1.chains, PARTS.joints)
-    place, turn = kinematics.pose("right_arm", trace["measured"][0].tolist())
-    trace["target_right_arm"][:] = (place[0] + 0.03, place[1] - 0.04, place[2], *turn)
+    position, orientation = kinematics.pose("right_arm", trace["measured"][0].tolist())
+    trace["target_right_arm"][:] = (
+        position[0] + 0.03,
+        position[1] - 0.04,
+        position[2],
+        *orientation,
+    )
     (metrics,) = tracking_metrics(trace, ["right_arm"], RBY1, PARTS.joints)
     assert metrics.figures["position_rms"] == pytest.approx(0.05)
     assert metrics.figures["orientation_max"] == pytest.approx(0.0, abs=1e-7)
 
 
-def test_the_time_right_after_taking_control_does_not_count() -> None:
+def test_the_time_right_after_engaging_does_not_count() -> None:
     counted = following_ticks(columns())
     assert not counted[TIME < 2.49].any()
     assert counted[TIME > 2.51].all()
 
 
-def test_a_joint_s_top_speed_is_a_share_of_its_limit() -> None:
+def test_the_top_speed_of_a_joint_is_given_as_a_share_of_its_limit() -> None:
     joints = {joint.name: joint for joint in joint_metrics(columns(), RBY1, PARTS.joints)}
     limit = RBY1.limits("head_0").velocity
     assert joints["head_0"].speed == pytest.approx(0.3 / limit, rel=1e-3)
@@ -95,7 +100,7 @@ def test_a_base_at_rest_has_no_metrics() -> None:
     assert base_metrics(columns()) is None
 
 
-def test_spans_without_an_operator_are_found() -> None:
+def test_spans_without_an_operator_are_listed() -> None:
     trace = columns()
     (band,) = state_bands(trace["time"], trace["state"], trace["following"])
     assert (band.start, band.end, band.label) == (0.0, pytest.approx(1.0), "ready")
@@ -129,13 +134,13 @@ def test_labels_have_the_decimals_of_their_step(step: float, label: str) -> None
     assert tick_label(2.0, step) == label
 
 
-def test_an_extent_of_nothing_can_still_be_drawn() -> None:
+def test_an_empty_range_can_be_drawn() -> None:
     low, high = extent([np.array([np.nan])])
     assert low < high
 
 
 @pytest.mark.parametrize("values", [np.zeros(0), np.array([np.nan]), np.ones(5), TIME])
-def test_every_chart_can_be_drawn_of_anything(values: np.ndarray) -> None:
+def test_every_chart_can_be_drawn_from_any_data(values: np.ndarray) -> None:
     series = [Series("a<b", values, values), Series("", values, values, 1, faint=True)]
     charts = (line_chart(series, unit="m"), path_chart(series), histogram(values, unit="ms"))
     for chart in charts:
@@ -143,7 +148,7 @@ def test_every_chart_can_be_drawn_of_anything(values: np.ndarray) -> None:
         assert "<b" not in chart.replace("<b>", "")
 
 
-def test_a_timeline_names_its_rules_and_gives_its_numbers() -> None:
+def test_a_timeline_shows_its_rules_and_numbers() -> None:
     held = Intervention(Rule.SELF_COLLISION, "hand / head", Severity.HOLD, 1.0, 2.0, 0.011, 0.01)
     drawn = timeline([held], 0.0, 4.0)
     assert "self_collision" in drawn
@@ -152,7 +157,7 @@ def test_a_timeline_names_its_rules_and_gives_its_numbers() -> None:
 
 
 class Balance(HTMLParser):
-    """Checks that every element is closed, and notes whatever would need a network."""
+    """Checks that every element is closed, and lists what would need a network."""
 
     def __init__(self) -> None:
         super().__init__()

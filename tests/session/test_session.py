@@ -16,7 +16,7 @@ from tests.session.sessions import Rig, rigged, settings_with
 
 _S = EngagementState
 MOVING = 1e-3
-"""A joint that moved by more than this in [rad] has moved."""
+"""A joint counts as moved after this rotation in [rad]."""
 
 
 def states_of(rig: Rig) -> list[str]:
@@ -24,7 +24,7 @@ def states_of(rig: Rig) -> list[str]:
 
 
 def moved(rig: Rig, part: str, seconds: float) -> float:
-    """Return the largest distance that a part's commands move while time passes."""
+    """Return the largest change of a part's commands during some time."""
     columns = rig.session.robot_side.safety.parts[part].columns
     assert rig.session.output is not None
     before = rig.session.output.positions[columns].copy()
@@ -35,7 +35,7 @@ def moved(rig: Rig, part: str, seconds: float) -> float:
     return largest
 
 
-def test_the_way_to_control_leads_through_every_state() -> None:
+def test_engaging_passes_through_every_state() -> None:
     with rigged("session.self_test=true") as rig:
         rig.run_until(_S.ENGAGED)
         assert states_of(rig) == [
@@ -62,7 +62,7 @@ def test_homing_takes_a_robot_to_its_home_pose_within_its_limits() -> None:
         assert "error_recovery" not in states_of(rig)
 
 
-def test_nobody_takes_control_unasked_where_that_is_not_wanted() -> None:
+def test_the_session_does_not_engage_automatically_unless_configured() -> None:
     with rigged("session.auto_engage=false") as rig:
         rig.run(1.0)
         assert rig.session.status.state is _S.READY
@@ -89,7 +89,7 @@ def test_only_the_chosen_modules_move_their_parts() -> None:
         assert moved(rig, "right_arm", 2.0) == 0.0
 
 
-def test_an_open_clutch_holds_the_robot_and_a_closed_one_goes_on_without_a_jump() -> None:
+def test_an_open_clutch_holds_the_robot_and_closing_it_causes_no_jump() -> None:
     with rigged() as rig:
         rig.run(5.0)
         rig.session.requests.request(clutch=False)
@@ -122,7 +122,7 @@ def test_an_emergency_stop_latches_and_needs_reset_and_engage() -> None:
         assert moved(rig, "left_arm", 4.0) > MOVING
 
 
-def test_one_lost_tracker_stops_its_limb_and_no_other() -> None:
+def test_a_lost_tracker_stops_only_its_own_limb() -> None:
     def lose_left(now: float, samples: Samples) -> Samples:
         return samples | {"left_hand": Pose6D.lost(now)} if now >= 4.0 else samples
 
@@ -135,7 +135,7 @@ def test_one_lost_tracker_stops_its_limb_and_no_other() -> None:
         assert {"lost", "stale"} & rig.rules()
 
 
-def test_lost_inputs_hold_at_once_and_give_up_control_later() -> None:
+def test_lost_inputs_hold_the_robot_at_once_and_disengage_later() -> None:
     def lose_all(now: float, samples: Samples) -> Samples:
         return dict.fromkeys(samples) if now >= 3.0 else samples
 
@@ -188,7 +188,7 @@ def test_a_stall_of_two_seconds_is_a_cause_and_a_hold() -> None:
         assert moved(rig, "right_arm", 3.0) > MOVING
 
 
-def test_a_robot_that_does_not_go_where_it_is_told_is_a_fault() -> None:
+def test_a_robot_that_does_not_follow_its_commands_is_a_fault() -> None:
     with rigged() as rig:
         rig.run_until(_S.ENGAGED)
         drive = rig.session.robot_side.drive
@@ -204,14 +204,14 @@ def test_a_robot_that_does_not_go_where_it_is_told_is_a_fault() -> None:
         assert "from its command" in rig.session.status.reason
 
 
-def test_missing_signals_are_named_before_anything_starts() -> None:
+def test_missing_signals_are_reported_before_the_start() -> None:
     settings = settings_with("hardware.signals.left_foot=null", "hardware.signals.head=null")
     with pytest.raises(MissingSignalError, match=r"left_foot.*head") as raised:
         build_session(settings)
     assert len(raised.value.missing) == 2
 
 
-def test_hardware_says_what_it_lacks() -> None:
+def test_a_robot_without_a_driver_is_an_error() -> None:
     with pytest.raises(ConfigError, match=r"needs drivers for robot 'rby1'.*none is installed"):
         build_session(settings_with("session.mode=hardware"))
 
@@ -222,14 +222,14 @@ def test_a_robot_without_parts_for_the_modules_is_refused() -> None:
         build_session(settings)
 
 
-def test_modules_the_robot_has_no_parts_for_are_left_out() -> None:
+def test_modules_without_parts_on_the_robot_are_left_out() -> None:
     with rigged("robot=dg5f") as rig:
         assert [schedule.module.name for schedule in rig.session.schedules] == ["hand"]
         rig.run(6.0)
         assert rig.session.status.state is _S.ENGAGED
 
 
-def test_a_request_counts_for_one_tick_and_the_clutch_stays_as_it_was_put() -> None:
+def test_a_request_counts_for_one_tick_and_the_clutch_keeps_its_state() -> None:
     box = RequestBox()
     box.request(engage=True, clutch=False)
     assert box.take(ready=False) == Requests(engage=True, clutch=False)
@@ -244,7 +244,7 @@ def test_an_emergency_stop_pressed_and_released_between_two_ticks_counts() -> No
     assert not box.take(ready=False).estop
 
 
-def test_giving_up_control_ends_taking_it_unasked() -> None:
+def test_disengaging_ends_automatic_engagement() -> None:
     box = RequestBox(auto_engage=True)
     assert box.take(ready=True).engage
     box.request(disengage=True)
@@ -266,5 +266,5 @@ def test_after_an_emergency_stop_only_a_request_engages() -> None:
 
 
 @pytest.mark.parametrize("requests", [Requests(), Requests(engage=True, clutch=False, estop=True)])
-def test_requests_survive_being_recorded(requests: Requests) -> None:
+def test_recorded_requests_can_be_read_back(requests: Requests) -> None:
     assert Requests.decode(requests.encode()) == requests

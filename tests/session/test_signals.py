@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who needs which signal, where it comes from, and what is said where it comes from nowhere."""
+"""Which module needs which signal, its source, and the error for a missing one."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -55,7 +55,7 @@ def test_a_measured_signal_is_not_derived_as_well() -> None:
     assert not plan.derived
 
 
-def test_everything_that_is_missing_is_named_at_once_with_what_would_help() -> None:
+def test_all_missing_signals_are_reported_at_once_with_their_remedies() -> None:
     plan = plan_signals([Need("arm", "right_hand"), Need("camera", "head")], {})
     with pytest.raises(MissingSignalError) as caught:
         plan.require()
@@ -71,18 +71,18 @@ def test_an_optional_signal_may_be_missing() -> None:
     plan.require()
 
 
-def test_a_signal_that_does_not_exist_is_answered_with_the_nearest() -> None:
+def test_an_unknown_signal_is_reported_with_the_nearest_one() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'right_hand'"):
         plan_signals([Need("arm", "rigth_hand")], {})
 
 
-def test_no_derivation_needs_itself_or_something_unknown() -> None:
+def test_no_derivation_depends_on_itself_or_on_an_unknown_signal() -> None:
     for derivation in DERIVATIONS.values():
         assert derivation.signal not in derivation.requires
         assert {derivation.signal, *derivation.requires} <= SIGNALS.keys()
 
 
-def test_each_module_needs_what_moves_its_parts() -> None:
+def test_each_module_needs_the_signals_that_move_its_parts() -> None:
     needed = {
         module: {need.signal for need in signal_needs(RBY1, [module]) if need.required}
         for module in MODULES
@@ -104,7 +104,7 @@ def test_a_robot_without_wheels_and_neck_needs_no_feet_and_no_head() -> None:
     assert not signal_needs(load_robot("dg5f_right"), ["locomotion", "camera"])
 
 
-def test_the_waist_is_below_the_head_and_faces_its_way() -> None:
+def test_the_waist_is_below_the_head_and_has_its_heading() -> None:
     hardware = HardwareSettings(drivers={"t": TRACKERS}, signals={"head": "t"})
     hub = hub_of(hardware, Need("arm", "waist"), time=5.0)
     hub.connect()
@@ -117,7 +117,7 @@ def test_the_waist_is_below_the_head_and_faces_its_way() -> None:
     assert waist.timestamp == head.timestamp
 
 
-def test_tips_follow_from_angles_where_the_glove_has_none() -> None:
+def test_tips_are_derived_from_angles_where_the_glove_measures_none() -> None:
     gloves = DriverSettings("hand_input", "simulated", {"with_tips": False})
     hardware = HardwareSettings(drivers={"g": gloves}, signals={"left_fingers": "g"})
     hub = hub_of(hardware, Need("hand", "left_tips"))
@@ -127,7 +127,7 @@ def test_tips_follow_from_angles_where_the_glove_has_none() -> None:
     assert tips.finger_tip_positions is not None
 
 
-def test_drivers_take_their_time_from_the_session() -> None:
+def test_drivers_use_the_clock_of_the_session() -> None:
     hardware = HardwareSettings(drivers={"t": TRACKERS}, signals={"head": "t"})
     hub = hub_of(hardware, Need("camera", "head"), time=12.5)
     hub.connect()
@@ -137,13 +137,13 @@ def test_drivers_take_their_time_from_the_session() -> None:
     assert head.timestamp == 12.5
 
 
-def test_an_option_the_driver_does_not_take_is_answered_with_the_nearest() -> None:
+def test_an_unknown_option_of_a_driver_is_reported_with_the_nearest_one() -> None:
     bad = DriverSettings("tracker", "simulated", {"sede": 1})
     with pytest.raises(ConfigError, match=r"no option named 'sede'; did you mean 'seed'"):
         hub_of(HardwareSettings(drivers={"t": bad}, signals={"head": "t"}), Need("c", "head"))
 
 
-def test_a_driver_nobody_registered_is_named_with_its_place() -> None:
+def test_an_unregistered_driver_is_reported_with_its_key() -> None:
     bad = DriverSettings("tracker", "vibe")
     with pytest.raises(UnknownNameError, match=r"hardware.drivers.t.*'vibe'"):
         hub_of(HardwareSettings(drivers={"t": bad}, signals={"head": "t"}), Need("c", "head"))
@@ -155,7 +155,7 @@ def test_a_glove_cannot_measure_a_pose() -> None:
 
 
 class BrokenTracker(IMasterTracker):
-    """A tracker that does not start, or delivers what is no number."""
+    """A tracker that does not start, or delivers values that are not finite."""
 
     def __init__(self, role: str, starts: bool = True) -> None:
         self._role, self._starts = TrackerRole(role), starts
@@ -184,7 +184,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("broken")
-def test_numbers_that_are_none_become_a_cause_and_no_sample() -> None:
+def test_a_sample_that_is_not_finite_is_dropped_and_reported() -> None:
     driver = DriverSettings("tracker", "broken")
     hub = hub_of(HardwareSettings(drivers={"t": driver}, signals={"head": "t"}), Need("c", "head"))
     hub.connect()
@@ -196,7 +196,7 @@ def test_numbers_that_are_none_become_a_cause_and_no_sample() -> None:
 
 
 @pytest.mark.usefixtures("broken")
-def test_a_needed_driver_that_does_not_start_is_an_error_at_the_start() -> None:
+def test_a_required_driver_that_does_not_start_is_an_error() -> None:
     driver = DriverSettings("tracker", "broken", {"starts": False})
     hub = hub_of(HardwareSettings(drivers={"t": driver}, signals={"head": "t"}), Need("c", "head"))
     with pytest.raises(MissingSignalError, match="driver 't' did not start"):
@@ -204,7 +204,7 @@ def test_a_needed_driver_that_does_not_start_is_an_error_at_the_start() -> None:
 
 
 @pytest.mark.usefixtures("broken")
-def test_a_driver_with_a_clock_of_its_own_keeps_the_session_to_the_wall_s_time() -> None:
+def test_a_driver_with_its_own_clock_requires_a_session_in_real_time() -> None:
     driver = DriverSettings("tracker", "broken")
     hub = hub_of(HardwareSettings(drivers={"t": driver}, signals={"head": "t"}), Need("c", "head"))
     assert not hub.follows_clock
@@ -222,7 +222,7 @@ def samples_at(time: float) -> Mapping[str, Pose6D | HandJointState | None]:
     }
 
 
-def test_a_recording_gives_back_every_sample_to_the_last_bit(tmp_path: Path) -> None:
+def test_a_recording_reproduces_every_sample_to_the_last_bit(tmp_path: Path) -> None:
     recorder = InputRecorder(samples_at(0.0))
     for tick in range(5):
         recorder.record(0.1 * tick, float(tick), dict(samples_at(0.1 * tick)))
@@ -254,7 +254,7 @@ def test_a_recorded_source_delivers_tick_after_tick_and_then_nothing() -> None:
     assert source.read(0.0) == {}
 
 
-def test_a_file_that_is_no_recording_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_recording_of_inputs_is_refused_by_name(tmp_path: Path) -> None:
     path = tmp_path / "other.npz"
     np.savez(path, a=np.zeros(3))
     with pytest.raises(ConfigError, match="not a recording of inputs"):

@@ -33,19 +33,19 @@ def run() -> Run:
 @pytest.mark.parametrize("hand", HANDS)
 def test_hands_follow_where_they_can(run: Run, hand: str) -> None:
     wanted = np.array([poses[HANDS[hand]].position for poses in run.wanted])
-    assert np.ptp(wanted, axis=0).max() > 0.5, "hardly anything moved"
+    assert np.ptp(wanted, axis=0).max() > 0.5, "the operator hardly moved"
     assert run.reachable.mean() > 0.7
-    away, turned = run.rms(hand)
-    assert away <= 0.025
-    # The last joint of the wrist turns by no more than 2.1 rad/s, the operator twice as fast.
-    assert turned <= 5.0
+    distance, angle = run.rms(hand)
+    assert distance <= 0.025
+    # The last wrist joint rotates at 2.1 rad/s at most, the operator twice as fast.
+    assert angle <= 5.0
 
 
-def test_nothing_of_the_robot_touches_itself(run: Run) -> None:
+def test_the_robot_does_not_touch_itself(run: Run) -> None:
     assert run.contacts == set()
 
 
-def test_no_joint_is_sent_beyond_its_limits(run: Run) -> None:
+def test_no_joint_is_commanded_beyond_its_limits(run: Run) -> None:
     assert run.beyond <= 1e-9
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An operator who reaches as people do: ahead, overhead, across, down by the hips, to the side."""
+"""An operator who reaches forward, overhead, across, down by the hips, and to the side."""
 
 import functools
 from collections.abc import Mapping
@@ -14,33 +14,33 @@ from teleop_system.session.signals import Samples
 Array = NDArray[np.float64]
 
 READY = np.array([0.365, -0.242, 0.910])
-"""Where the right hand of the RB-Y1 is in its ready pose in [m]; so is the operator's."""
+"""Position of the right hand of the RB-Y1, and of the operator's, in the ready pose in [m]."""
 ACROSS = ((0.50, 0.08, 1.10), (0.08, 0.06, 0.12), (0.0, 0.0, 0.4))
 OWN = (
-    ((0.62, -0.20, 1.15), (0.10, 0.12, 0.15), (0.0, -0.3, 0.0)),  # Ahead.
+    ((0.62, -0.20, 1.15), (0.10, 0.12, 0.15), (0.0, -0.3, 0.0)),  # Forward.
     ((0.35, -0.30, 1.62), (0.12, 0.10, 0.10), (0.0, -1.2, 0.0)),  # Overhead.
     ((0.15, -0.42, 0.62), (0.10, 0.05, 0.06), (0.0, 1.0, 0.0)),  # Down by the hip.
     ((0.20, -0.70, 1.15), (0.10, 0.10, 0.15), (0.0, 0.0, -0.8)),  # To the side.
     ((0.36, -0.25, 0.92), (0.05, 0.05, 0.05), (0.0, 0.0, 0.0)),  # Back.
 )
 ZONES = (*OWN, ACROSS)
-"""Middle [m] and half the size [m] of where the right hand goes, and its rotation vector [rad]."""
+"""Centre [m] and half size [m] of the zones of the right hand, and its rotation vector [rad]."""
 PEAK = 1.875
 """Largest speed of a minimum-jerk motion over its mean speed."""
 WAIST_SHARE = 0.15
-"""How much of the hands' mean way the waist goes along."""
+"""Share of the hands' mean displacement by which the waist moves."""
 MIRROR = {"right_hand": np.ones(3), "left_hand": np.array([1.0, -1.0, 1.0])}
 
 Zones = tuple[tuple[tuple[float, float, float], ...], ...]
 Leg = tuple[float, float, Array, Array]
-"""Begin and end in [s], and the six numbers of where a hand is then."""
+"""Start and end in [s], and the position and rotation vector of a hand at both."""
 
 
 class WideReaches:
-    """Takes the place of a simulated operator's hands and waist.
+    """Replaces the hands and the waist of a simulated operator.
 
     Args:
-        seed: Which reaches.
+        seed: Seed of the random reaches.
         speed: Fastest speed of a hand in [m/s].
         start: Time in [s] before which everything rests.
     """
@@ -76,13 +76,13 @@ def _plan(
 ) -> list[Leg]:
     legs, time, here = [], start, np.zeros(6)
     while time < 150.0:
-        middle, spread, turn = zones[random.integers(len(zones))]
-        place = mirror * (middle + spread * random.uniform(-1.0, 1.0, 3) - READY)
-        # A mirror turns the other way about all axes but the one across it.
-        turned = mirror * (-1.0) ** (mirror[1] < 0.0) * (turn + random.uniform(-0.3, 0.3, 3))
-        there = np.append(place, turned)
+        middle, spread, rotation = zones[random.integers(len(zones))]
+        offset = mirror * (middle + spread * random.uniform(-1.0, 1.0, 3) - READY)
+        # A mirror reverses rotations about all axes except the one normal to it.
+        angles = mirror * (-1.0) ** (mirror[1] < 0.0) * (rotation + random.uniform(-0.3, 0.3, 3))
+        there = np.append(offset, angles)
         fastest = speed * random.uniform(0.5, 1.0)
-        duration = max(0.5, PEAK * float(np.linalg.norm(place - here[:3])) / fastest)
+        duration = max(0.5, PEAK * float(np.linalg.norm(offset - here[:3])) / fastest)
         legs.append((time, time + duration, here, there))
         time, here = time + duration + random.uniform(0.0, 0.5), there
     return legs
@@ -90,12 +90,12 @@ def _plan(
 
 @functools.cache
 def _rest(name: str) -> Array:
-    places: Mapping[str, tuple[float, float, float]] = {
+    positions: Mapping[str, tuple[float, float, float]] = {
         "right_hand": (0.4, -0.3, 1.0),
         "left_hand": (0.4, 0.3, 1.0),
         "waist": (0.0, 0.0, 0.9),
     }
-    return np.array(places[name])
+    return np.array(positions[name])
 
 
 def _pose(name: str, offset: Array, now: float) -> Pose6D:

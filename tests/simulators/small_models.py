@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models small enough to know every number of."""
+"""Models so small that every result can be computed by hand."""
 
 ARM = """
 <mujoco model="arm">
@@ -53,7 +53,7 @@ CART = """
   </actuator>
 </mujoco>
 """
-"""Two wheels of 0.1 m, 0.4 m apart, whose positive speed is forward; no floor."""
+"""Two wheels of 0.1 m, 0.4 m apart; a positive speed is forward. There is no floor."""
 
 STILL_LIFE = """
 <mujoco model="still_life">

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator's settings: what is accepted, and what is said of the rest."""
+"""The simulator's settings: which are accepted, and how others are reported."""
 
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,12 @@ def test_the_dictionary_of_the_contract_is_accepted() -> None:
     assert config == MuJoCoConfig("robot.xml", timestep=0.002)
 
 
-def test_an_unknown_setting_is_named_with_the_nearest_one() -> None:
+def test_an_unknown_setting_is_reported_with_the_nearest_one() -> None:
     with pytest.raises(ConfigError, match=r"timestp.*did you mean 'timestep'"):
         MuJoCoConfig.from_mapping({"mjcf_path": "robot.xml", "timestp": 0.002})
 
 
-def test_a_model_has_to_be_named() -> None:
+def test_a_model_is_required() -> None:
     with pytest.raises(ConfigError, match="mjcf_path"):
         MuJoCoConfig.from_mapping({})
 
@@ -43,7 +43,7 @@ def test_a_model_has_to_be_named() -> None:
         ("initial_pose", {"elbow": "up"}),
     ],
 )
-def test_a_value_out_of_range_is_named(setting: str, value: Any) -> None:
+def test_a_value_out_of_range_is_reported(setting: str, value: Any) -> None:
     with pytest.raises(ConfigError, match=setting):
         MuJoCoConfig.from_mapping({"mjcf_path": "robot.xml", setting: value})
 

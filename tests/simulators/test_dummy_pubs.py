@@ -23,10 +23,10 @@ from tests.waiting import stays, wait_until_constant
 
 TRACKERS, GLOVES, HEADSET = "dummy_tracker_pub", "dummy_glove_pub", "dummy_hmd_pub"
 QUIET = 0.4
-"""A node that is not active sends nothing for this time in [s]."""
+"""How long an inactive node must send nothing in [s]."""
 
 
-def test_one_person_wears_everything_and_only_while_active() -> None:
+def test_all_devices_of_one_person_publish_only_while_active() -> None:
     with Bench() as bench:
         for name in (TRACKERS, GLOVES, HEADSET):
             bench.start(f"teleop_system.simulators.{name}", name, seed=3)
@@ -79,10 +79,10 @@ def test_an_unknown_motion_fails_with_the_reason(
     try:
         given = [Parameter(key, value=value) for key, value in parameters.items()]
         node = kind(parameter_overrides=given)
-        said: list[str] = []
-        node.get_logger().error = said.append
+        errors: list[str] = []
+        node.get_logger().error = errors.append
         assert node.trigger_configure() == TransitionCallbackReturn.FAILURE
-        assert words in said[0]
+        assert words in errors[0]
         node.destroy_node()
     finally:
         rclpy.try_shutdown()
@@ -96,7 +96,7 @@ def test_an_unknown_motion_fails_with_the_reason(
         ({"overrides": ["operator.seed=5", "operator.amplitude=0.3"]}, 5, 0.3),
     ],
 )
-def test_parameters_come_before_the_settings(
+def test_parameters_take_precedence_over_the_settings(
     parameters: dict[str, object], seed: int, amplitude: float
 ) -> None:
     rclpy.init()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which OpenGL is used, and what happens where there is none."""
+"""Which OpenGL back end is used, and what happens without one."""
 
 import logging
 import sys
@@ -32,7 +32,7 @@ def require(backend: str) -> None:
         pytest.skip(str(error))
 
 
-def test_osmesa_stands_in_where_egl_fails(rby1_path: Path) -> None:
+def test_osmesa_is_used_where_egl_fails(rby1_path: Path) -> None:
     require("osmesa")
     break_egl = """
 from teleop_system.simulators import gl_backend
@@ -45,7 +45,7 @@ gl_backend._PROBES["egl"] = absent
     assert (result.returncode, result.stdout, result.stderr) == (0, "picture\n", "")
 
 
-def test_without_opengl_the_robot_runs_without_cameras_and_says_so_once(
+def test_without_opengl_the_robot_runs_without_cameras_and_logs_it_once(
     rby1_path: Path,
 ) -> None:
     end = """
@@ -119,7 +119,7 @@ def test_an_error_of_pyopengl_counts_as_a_failed_back_end(
         gl_backend.open_context(8, 8)
 
 
-def test_a_back_end_that_does_not_exist_is_named_with_the_valid_ones() -> None:
+def test_an_unknown_back_end_is_reported_with_the_valid_ones() -> None:
     with pytest.raises(RenderingUnavailableError, match=r"'vulkan'.*egl, osmesa, glfw"):
         gl_backend.candidates({"MUJOCO_GL": "vulkan"}, "linux")
 
@@ -142,7 +142,7 @@ def test_the_users_choice_of_back_end_is_respected(rby1_path: Path, backend: str
     assert (result.returncode, result.stdout, result.stderr) == (0, "picture\n", "")
 
 
-def test_a_process_that_forgets_shutdown_ends_quietly(rby1_path: Path) -> None:
+def test_a_process_that_does_not_call_shutdown_ends_without_an_error(rby1_path: Path) -> None:
     require("egl")
     result = run_script(SCRIPT.format(path=str(rby1_path), end=""))
     assert (result.returncode, result.stdout, result.stderr) == (0, "picture\n", "")

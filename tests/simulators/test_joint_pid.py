@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A PID controller per joint: it gets there, stays within its bounds, and never winds up."""
+"""A PID controller per joint: it reaches its target, keeps its bounds, and never winds up."""
 
 import numpy as np
 import pytest
@@ -25,12 +25,12 @@ def settle(pid: JointPid, load: float, seconds: float = 20.0) -> float:
     return position
 
 
-def test_a_load_is_carried_off_target_without_and_on_target_with_an_integral() -> None:
+def test_a_load_causes_an_error_without_and_no_error_with_an_integral() -> None:
     assert settle(JointPid(gains()), 10.0) == pytest.approx(0.9, abs=1e-3)
     assert settle(JointPid(gains(i=50.0)), 10.0) == pytest.approx(1.0, abs=1e-3)
 
 
-def test_efforts_stay_within_their_limit_whatever_is_asked() -> None:
+def test_efforts_stay_within_their_limit_for_any_request() -> None:
     pid = JointPid(gains(i=500.0))
     for error in np.random.default_rng(0).uniform(-1e3, 1e3, 500):
         effort = pid.update(np.array([error]), np.array([error]), 0.002, np.array([1e6]))

@@ -34,11 +34,11 @@ def settle(simulator: MuJoCoSimulator, seconds: float = 2.0) -> np.ndarray:
     return simulator.get_state().joint_positions
 
 
-def test_each_joint_starts_in_the_mode_its_actuator_was_made_for(rby1: MuJoCoSimulator) -> None:
+def test_each_joint_starts_in_the_mode_of_its_actuator(rby1: MuJoCoSimulator) -> None:
     assert rby1.get_control_modes() == ["velocity"] * 2 + ["position"] * 24
 
 
-def test_positions_are_reached_and_wheels_left_alone(rby1: MuJoCoSimulator) -> None:
+def test_positions_are_reached_and_wheels_do_not_move(rby1: MuJoCoSimulator) -> None:
     target = rby1.get_joint_targets()
     target[:2] = 99.0
     target[2:24] += 0.1
@@ -47,7 +47,7 @@ def test_positions_are_reached_and_wheels_left_alone(rby1: MuJoCoSimulator) -> N
     np.testing.assert_allclose(settle(rby1)[2:24], target[2:24], atol=3e-3)
 
 
-def test_positions_beyond_the_range_become_the_range(start: Start) -> None:
+def test_positions_beyond_the_range_are_clamped(start: Start) -> None:
     simulator = start(ARM)
     simulator.set_joint_positions([5.0, 0.0])
     assert simulator.get_joint_targets()[0] == 1.0
@@ -55,7 +55,7 @@ def test_positions_beyond_the_range_become_the_range(start: Start) -> None:
 
 
 @pytest.mark.parametrize("values", [[0.1], [0.1, 0.2, 0.3], [[0.1, 0.2]], [np.nan, 0.0], ["a", 1]])
-def test_bad_positions_leave_the_last_command_in_force(start: Start, values: list) -> None:
+def test_bad_positions_do_not_replace_the_last_command(start: Start, values: list) -> None:
     simulator = start(ARM)
     simulator.set_joint_positions([0.5, 0.0])
     before = simulator.data.ctrl.copy()
@@ -70,7 +70,7 @@ def test_joints_are_commanded_by_name_in_any_order(rby1: MuJoCoSimulator) -> Non
     assert (targets["left_arm_6"], targets["right_arm_0"]) == (0.3, -0.4)
 
 
-def test_an_unknown_joint_is_named_with_the_nearest_one(rby1: MuJoCoSimulator) -> None:
+def test_an_unknown_joint_is_reported_with_the_nearest_one(rby1: MuJoCoSimulator) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'left_arm_6'"):
         rby1.set_joint_targets(["left_arm6"], [0.3])
 
@@ -80,7 +80,7 @@ def test_a_command_without_one_value_per_name_is_refused(rby1: MuJoCoSimulator) 
         rby1.set_joint_targets(["left_arm_6", "head_0"], [0.3])
 
 
-def test_an_unknown_mode_is_named_with_the_valid_ones(rby1: MuJoCoSimulator) -> None:
+def test_an_unknown_mode_is_reported_with_the_valid_ones(rby1: MuJoCoSimulator) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'velocity'"):
         rby1.set_control_mode("velocty")
 
@@ -124,7 +124,7 @@ def test_velocity_mode_does_not_wind_up_against_its_effort_limit(start: Start) -
     simulator = start(ARM.replace('range="-1.5 1.5"', 'range="-1.5 0.3"'))
     simulator.set_control_mode("velocity", ["shoulder"])
     simulator.set_joint_targets(["shoulder"], [0.5])
-    settle(simulator, 3.0)  # Against the joint's stop, a second and more before its own limit.
+    settle(simulator, 3.0)  # More than a second against the joint's stop, before its own limit.
     simulator.set_joint_targets(["shoulder"], [-0.5])
     simulator.step(0.3)
     assert simulator.get_state().joint_velocities[0] == pytest.approx(-0.5, abs=0.05)
@@ -156,7 +156,7 @@ def test_a_bare_motor_can_hold_a_position(start: Start) -> None:
 
 @pytest.mark.parametrize("first", ["position", "velocity", "effort"])
 @pytest.mark.parametrize("second", ["position", "velocity", "effort"])
-def test_a_change_of_mode_makes_no_jump(start: Start, first: str, second: str) -> None:
+def test_a_change_of_mode_causes_no_jump(start: Start, first: str, second: str) -> None:
     simulator = start(ARM)
     for mode in (first, second):
         before = settle(simulator, 1.0)
@@ -196,7 +196,7 @@ def test_the_robot_holds_its_pose_in_velocity_mode(rby1: MuJoCoSimulator) -> Non
     assert np.abs(settle(rby1, 1.0) - before)[2:].max() < 1e-3
 
 
-def test_general_actuators_take_joint_positions_whatever_their_control_means(
+def test_general_actuators_accept_joint_positions_whatever_the_unit_of_their_control(
     start: Start,
 ) -> None:
     # Effort 4 ctrl - 1 - 1000 (2 q): ctrl 0..100 spans q from -0.0005 to 0.1995.
@@ -208,7 +208,7 @@ def test_general_actuators_take_joint_positions_whatever_their_control_means(
     assert simulator.data.ctrl[0] == pytest.approx(100.0)
 
 
-def test_an_actuator_with_a_state_of_its_own_keeps_its_mode(start: Start) -> None:
+def test_an_actuator_with_internal_state_keeps_its_mode(start: Start) -> None:
     simulator = start(GENERAL)
     assert simulator.get_control_modes()[1] == "velocity"
     with pytest.raises(SimulationError, match="other"):

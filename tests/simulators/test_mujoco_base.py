@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Driving about, and knowing where one is."""
+"""The base: it follows velocity commands, and its odometry is right."""
 
 import logging
 
@@ -17,24 +17,26 @@ from tests.simulators.conftest import Start
 from tests.simulators.small_models import ARM, CART
 
 
-def drive(simulator: MuJoCoSimulator, x: float, turn: float, seconds: float = 3.0) -> None:
-    simulator.set_base_velocity(x, 0.0, turn)
+def drive(simulator: MuJoCoSimulator, x: float, yaw_rate: float, seconds: float = 3.0) -> None:
+    simulator.set_base_velocity(x, 0.0, yaw_rate)
     simulator.step(seconds)
 
 
 @pytest.mark.parametrize("speed", [0.3, -0.3])
-def test_the_robot_drives_as_fast_as_told(rby1: MuJoCoSimulator, speed: float) -> None:
+def test_the_robot_drives_at_the_commanded_speed(rby1: MuJoCoSimulator, speed: float) -> None:
     drive(rby1, speed, 0.0)
     linear, angular = rby1.get_base_velocity()
     assert linear[0] == pytest.approx(speed, rel=0.05)
     assert abs(angular[2]) < 0.01
 
 
-@pytest.mark.parametrize("turn", [0.5, -0.5])
-def test_the_robot_turns_left_for_positive_rates(rby1: MuJoCoSimulator, turn: float) -> None:
-    drive(rby1, 0.0, turn)
+@pytest.mark.parametrize("yaw_rate", [0.5, -0.5])
+def test_positive_yaw_rates_rotate_the_robot_to_the_left(
+    rby1: MuJoCoSimulator, yaw_rate: float
+) -> None:
+    drive(rby1, 0.0, yaw_rate)
     _, angular = rby1.get_base_velocity()
-    assert angular[2] == pytest.approx(turn, rel=0.05)
+    assert angular[2] == pytest.approx(yaw_rate, rel=0.05)
 
 
 def test_the_cart_follows_an_arc(start: Start) -> None:
@@ -45,20 +47,20 @@ def test_the_cart_follows_an_arc(start: Start) -> None:
     assert angular[2] == pytest.approx(0.4, rel=0.05)
 
 
-def test_wheels_turn_by_their_kinematics(start: Start) -> None:
+def test_wheel_speeds_follow_from_the_kinematics(start: Start) -> None:
     simulator = start(CART)
     simulator.set_base_velocity(0.2, 0.0, 0.5)
     # (0.2 -+ 0.5 * 0.2) / 0.1 for wheels of 0.1 m, 0.4 m apart.
     np.testing.assert_allclose(simulator.get_joint_targets(), [1.0, 3.0])
 
 
-def test_wheels_at_their_limit_keep_to_the_curve(start: Start) -> None:
+def test_the_curvature_stays_the_same_when_a_wheel_reaches_its_limit(start: Start) -> None:
     simulator = start(CART)
     simulator.set_base_velocity(2.0, 0.0, 5.0)  # Would be 10 and 30 rad/s; 10 is the limit.
     np.testing.assert_allclose(simulator.get_joint_targets(), [10.0 / 3.0, 10.0])
 
 
-def test_speeds_are_limited_as_the_base_is_described(start: Start) -> None:
+def test_speeds_are_limited_as_in_the_description_of_the_base(start: Start) -> None:
     base = {"kind": "differential", "left_wheel": "wheel_a", "right_wheel": "wheel_b"}
     limits = {"wheel_radius": 0.1, "track": 0.4, "max_linear": 0.3, "max_angular": 0.5}
     simulator = start(CART, base=base | limits)
@@ -66,7 +68,7 @@ def test_speeds_are_limited_as_the_base_is_described(start: Start) -> None:
     np.testing.assert_allclose(simulator.get_joint_targets(), [4.0, 2.0])
 
 
-def test_a_sideways_wish_is_left_out_and_said_once(
+def test_a_sideways_command_is_ignored_and_logged_once(
     rby1: MuJoCoSimulator, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
@@ -81,14 +83,14 @@ def test_a_sideways_wish_is_left_out_and_said_once(
 
 
 @pytest.mark.parametrize("bad", [(np.nan, 0, 0), (0, np.inf, 0), (0, 0, np.nan), ("1", 0, 0)])
-def test_a_wish_that_is_not_finite_stops_the_base(rby1: MuJoCoSimulator, bad: tuple) -> None:
+def test_a_command_that_is_not_finite_stops_the_base(rby1: MuJoCoSimulator, bad: tuple) -> None:
     drive(rby1, 0.3, 0.0, 1.0)
     with pytest.raises(InvalidValueError):
         rby1.set_base_velocity(*bad)
     assert rby1.get_joint_targets()[:2].tolist() == [0.0, 0.0]
 
 
-def test_a_robot_without_wheels_ignores_the_wish_and_says_so_once(
+def test_a_robot_without_wheels_ignores_commands_and_logs_it_once(
     start: Start, caplog: pytest.LogCaptureFixture
 ) -> None:
     simulator = start(ARM)
@@ -121,7 +123,7 @@ def test_a_described_wheel_needs_a_velocity_actuator(start: Start) -> None:
 
 
 def test_odometry_starts_at_zero_in_the_frame_of_the_start(start: Start) -> None:
-    turned = CART.replace(
+    rotated_model = CART.replace(
         '<body name="chassis" pos="0 0 0.1">',
         '<body name="chassis" pos="3 4 0.1" euler="0 0 1.5707963">',
     )
@@ -132,7 +134,7 @@ def test_odometry_starts_at_zero_in_the_frame_of_the_start(start: Start) -> None
         "wheel_radius": 0.1,
         "track": 0.4,
     }
-    simulator = start(turned, base=base)
+    simulator = start(rotated_model, base=base)
     np.testing.assert_allclose(simulator.get_odometry()[0], np.zeros(3), atol=1e-12)
     drive(simulator, 0.3, 0.0, 2.0)
     position, orientation = simulator.get_odometry()

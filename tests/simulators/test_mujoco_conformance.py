@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The promises of the interfaces, kept by our simulated parts."""
+"""The simulated parts keep the promises of the interfaces."""
 
 from typing import Any
 

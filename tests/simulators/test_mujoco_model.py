@@ -35,7 +35,7 @@ def planes(model: mujoco.MjModel) -> int:
     return int((model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE.value).sum())
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"absent\.xml: no such file"):
         load_model(tmp_path / "absent.xml")
 
@@ -49,7 +49,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         ("not xml", "XML"),
     ],
 )
-def test_mujocos_own_reason_is_given_in_one_line(tmp_path: Path, text: str, reason: str) -> None:
+def test_the_error_of_mujoco_is_quoted_in_one_line(tmp_path: Path, text: str, reason: str) -> None:
     path = write(tmp_path, "broken.xml", text)
     with pytest.raises(ModelError, match=reason) as caught:
         load_model(path)
@@ -75,7 +75,7 @@ def test_a_robot_that_could_fall_is_given_a_floor(tmp_path: Path) -> None:
     assert planes(load_model(write(tmp_path, "cart.xml", CART), "auto")) == 1
 
 
-def test_a_robot_that_cannot_fall_is_left_alone(tmp_path: Path) -> None:
+def test_a_robot_that_cannot_fall_is_given_no_floor(tmp_path: Path) -> None:
     assert planes(load_model(write(tmp_path, "arm.xml", ARM), "auto")) == 0
 
 
@@ -92,6 +92,6 @@ def test_every_scene_we_ship_takes_the_robot(rby1_path: Path, scene: str) -> Non
     np.testing.assert_array_equal(together.key_qpos[:, : alone.nq], alone.key_qpos)
 
 
-def test_an_unknown_scene_is_named_with_the_valid_ones(rby1_path: Path) -> None:
+def test_an_unknown_scene_is_reported_with_the_valid_ones(rby1_path: Path) -> None:
     with pytest.raises(UnknownNameError, match=r"flor.*did you mean 'floor'"):
         load_model(rby1_path, "flor")

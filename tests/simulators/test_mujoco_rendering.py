@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures: their geometry, their thread, and what happens where nothing can be drawn."""
+"""Pictures: their geometry, their thread, and what happens without OpenGL."""
 
 import contextlib
 import threading
@@ -21,7 +21,7 @@ FRAME_DEADLINE = 60.0
 
 @pytest.fixture(scope="module", autouse=True)
 def _needs_opengl() -> None:
-    """Skip where this machine cannot draw at all; the reason is in the report."""
+    """Skip where this machine cannot draw; the report gives the reason."""
     failures: list[str] = []
 
     def attempt() -> None:
@@ -30,7 +30,7 @@ def _needs_opengl() -> None:
         except RenderingUnavailableError as error:
             failures.append(str(error))
 
-    thread = threading.Thread(target=attempt)  # A context must not linger in this thread.
+    thread = threading.Thread(target=attempt)  # No OpenGL context may stay current in this thread.
     thread.start()
     thread.join()
     if failures:
@@ -38,7 +38,7 @@ def _needs_opengl() -> None:
 
 
 def project(frame: RGBDFrame, point: list[float]) -> tuple[int, int, float]:
-    """Return row, column and depth of a point in the world, by the frame's own geometry."""
+    """Return row, column and depth of a point in the world, by the geometry of the frame."""
     seen = np.linalg.inv(frame.extrinsics) @ [*point, 1.0]
     column, row, _ = frame.intrinsics @ (seen[:3] / seen[2])
     return round(float(row)), round(float(column)), float(seen[2])
@@ -47,23 +47,23 @@ def project(frame: RGBDFrame, point: list[float]) -> tuple[int, int, float]:
 def test_depth_is_measured_along_the_optical_axis(start: Start) -> None:
     frame = start(STILL_LIFE).get_camera_rgbd("eye")
     assert frame.depth.dtype == np.float32
-    # The wall is flat at 2 m: a distance along the ray would grow towards its edges.
+    # The wall is flat at 2 m; distances along the rays would grow towards its edges.
     for y, z in [(0.0, 1.0), (0.39, 0.71), (-0.39, 1.29), (-0.39, 0.71)]:
         row, column, depth = project(frame, [2.0, y, z])
         assert frame.depth[row, column] == pytest.approx(2.0, abs=1e-4)
         assert depth == pytest.approx(2.0)
 
 
-def test_nothing_to_see_has_no_depth_but_the_colour_of_the_sky(start: Start) -> None:
+def test_empty_space_has_no_depth_and_the_colour_of_the_sky(start: Start) -> None:
     frame = start(STILL_LIFE).get_camera_rgbd("eye")
     assert frame.depth[5, 5] == 0.0
     assert frame.rgb[5, 5].tolist() == [0, 0, 255]
 
 
-def test_things_appear_where_the_camera_matrix_puts_them(start: Start) -> None:
+def test_objects_appear_where_the_camera_matrix_projects_them(start: Start) -> None:
     frame = start(STILL_LIFE).get_camera_rgbd("eye")
     row, column, _ = project(frame, [1.0, 0.3, 1.2])
-    assert row < 240  # Above the middle, for it is above the camera,
+    assert row < 240  # Above the middle, because it is above the camera,
     assert column < 320  # and to the left.
     green = (frame.rgb[..., 1] > 100) & (frame.rgb[..., 0] < 50)
     rows, columns = np.nonzero(green)
@@ -113,14 +113,14 @@ def test_the_field_of_view_does_not_depend_on_the_size(
     np.testing.assert_allclose(frame.intrinsics, expected, rtol=1e-6)
 
 
-def test_a_lens_off_its_middle_is_drawn_as_its_matrix_says(start: Start) -> None:
+def test_a_principal_point_off_the_middle_is_drawn_as_its_matrix_says(start: Start) -> None:
     lens = 'sensorsize="0.008 0.006" focal="0.006 0.006" principal="0.001 0.0005"'
     moved = STILL_LIFE.replace('fovy="60"', f'resolution="640 480" {lens}')
     frame = start(moved).get_camera_rgbd("eye")
     row = project(frame, [2.0, 0.0, 0.8])[0]  # Below the ball.
     wall = np.nonzero(np.abs(frame.depth[row] - 2.0) < 1e-3)[0]
     left, right = (project(frame, [2.0, y, 0.8])[1] for y in (0.4, -0.4))
-    assert abs(left + right - 639) > 100  # Off the middle, that is.
+    assert abs(left + right - 639) > 100  # It is off the middle.
     assert abs(int(wall[0]) - left) <= 1
     assert abs(int(wall[-1]) - right) <= 1
     column = project(frame, [2.0, 0.0, 0.8])[1]
@@ -130,7 +130,7 @@ def test_a_lens_off_its_middle_is_drawn_as_its_matrix_says(start: Start) -> None
     assert abs(int(wall[-1]) - bottom) <= 1
 
 
-def test_a_frame_shows_the_state_and_the_time_it_was_asked_at(start: Start) -> None:
+def test_a_frame_shows_the_state_at_the_time_of_its_request(start: Start) -> None:
     simulator = start(
         ARM.replace(
             "<worldbody>", '<worldbody><camera name="eye" pos="0 -2 1" xyaxes="1 0 0 0 0 1"/>'
@@ -157,7 +157,7 @@ def test_render_falls_back_to_a_free_camera(start: Start) -> None:
     assert picture.std() > 1.0
 
 
-def test_an_unknown_camera_is_named_with_the_valid_ones(rby1: MuJoCoSimulator) -> None:
+def test_an_unknown_camera_is_reported_with_the_valid_ones(rby1: MuJoCoSimulator) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'head_camera'"):
         rby1.get_camera_rgbd("hed_camera")
 
@@ -192,7 +192,7 @@ def draw_after_a_pause(simulator: MuJoCoSimulator) -> RGBDFrame:
 @pytest.mark.parametrize(
     "fault", [mujoco.FatalError("OpenGL ran out of memory"), ValueError("a bug")]
 )
-def test_a_picture_that_cannot_be_drawn_is_told_and_later_ones_can(
+def test_a_picture_that_cannot_be_drawn_is_reported_and_the_next_one_is_drawn(
     start: Start,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -209,14 +209,14 @@ def test_a_picture_that_cannot_be_drawn_is_told_and_later_ones_can(
             with pytest.raises(RenderingUnavailableError, match=str(fault)):
                 simulator.get_camera_rgbd("eye")
         assert simulator.render() is None
-        simulator.step()  # Physics goes on.
+        simulator.step()  # Physics continues.
     assert caplog.text.count(str(fault)) == 1
     after = draw_after_a_pause(simulator)
     assert after.timestamp == pytest.approx(simulator.timestep)
     np.testing.assert_array_equal(after.rgb, before.rgb)
 
 
-def test_with_drawing_switched_off_nothing_is_opened(start: Start) -> None:
+def test_with_drawing_switched_off_no_context_is_created(start: Start) -> None:
     simulator = start(STILL_LIFE, render=False)
     assert simulator.render() is None
     with pytest.raises(RenderingUnavailableError, match="render"):

@@ -37,7 +37,7 @@ class Rig:
         self.stopped = False
 
     def run(self, seconds: float) -> list[float]:
-        """Let time pass; return where the elbow was after each cycle [rad]."""
+        """Run cycles; return the position of the elbow after each one [rad]."""
         found = []
         for _ in range(round(seconds * 100)):
             self.now += 0.01
@@ -80,7 +80,7 @@ def simulator() -> Iterator[MuJoCoSimulator]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_robot_goes_where_it_is_told_in_every_mode(
+def test_the_robot_reaches_its_command_in_every_mode(
     simulator: MuJoCoSimulator, mode: str
 ) -> None:
     rig = Rig(simulator, mode)
@@ -95,7 +95,7 @@ def test_the_robot_goes_where_it_is_told_in_every_mode(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_modes_change_without_a_jump(simulator: MuJoCoSimulator, mode: str) -> None:
+def test_a_change_of_mode_does_not_move_the_robot(simulator: MuJoCoSimulator, mode: str) -> None:
     rig = Rig(simulator, MODES[0])
     before = rig.run(0.5)[-1]
     rig.simulated.set_mode(mode)
@@ -103,12 +103,12 @@ def test_modes_change_without_a_jump(simulator: MuJoCoSimulator, mode: str) -> N
     assert max(abs(position - before) for position in positions) < 0.01
 
 
-def test_an_unknown_mode_is_refused_with_those_that_exist(simulator: MuJoCoSimulator) -> None:
+def test_an_unknown_mode_is_refused_with_the_valid_ones(simulator: MuJoCoSimulator) -> None:
     with pytest.raises(UnknownNameError, match="effort"):
         Rig(simulator, "position").simulated.set_mode("magic")
 
 
-def test_an_effort_command_adds_no_more_than_its_share(simulator: MuJoCoSimulator) -> None:
+def test_an_effort_command_is_limited_to_its_share(simulator: MuJoCoSimulator) -> None:
     rig = Rig(simulator, "effort")
     before = rig.run(1.0)[-1]
     column = rig.drive.joints.index(ELBOW)
@@ -116,7 +116,7 @@ def test_an_effort_command_adds_no_more_than_its_share(simulator: MuJoCoSimulato
     pushed = rig.run(2.0)[-1] - before
     gains = rig.simulated.gains
     allowed = FEED_FORWARD_SHARE * gains.effort[column] / gains.p[column]
-    # Besides the push, the arm still creeps a little towards where its weight lets it rest.
+    # The weight of the arm still moves it a little towards its resting position, too.
     assert 0.0 < pushed <= allowed + 5e-4
 
 
@@ -129,11 +129,11 @@ def test_efforts_act_only_while_their_own_command_is_followed(
     assert rig.simulated.feed_forward.any()
     rig.stopped = True
     rig.run(0.02)
-    assert not rig.simulated.feed_forward.any(), "neither old efforts nor new ones get past a stop"
+    assert not rig.simulated.feed_forward.any(), "neither old nor new efforts act during a stop"
 
 
 @pytest.mark.parametrize("stamp", [0.0, 1e6])
-def test_efforts_of_a_command_that_is_not_followed_do_nothing(
+def test_efforts_of_a_command_that_is_not_followed_do_not_act(
     simulator: MuJoCoSimulator, stamp: float
 ) -> None:
     rig = Rig(simulator, "effort")
@@ -145,7 +145,7 @@ def test_efforts_of_a_command_that_is_not_followed_do_nothing(
     assert not rig.simulated.feed_forward.any()
 
 
-def test_a_mode_that_is_refused_leaves_the_gains_alone(simulator: MuJoCoSimulator) -> None:
+def test_a_refused_mode_does_not_change_the_gains(simulator: MuJoCoSimulator) -> None:
     robot = Rig(simulator, "effort").simulated
     before = robot.gains
     with pytest.raises(UnknownNameError, match="magic"):
@@ -153,7 +153,7 @@ def test_a_mode_that_is_refused_leaves_the_gains_alone(simulator: MuJoCoSimulato
     assert robot.gains is before
 
 
-def test_a_reset_keeps_the_mode_and_forgets_what_was_sent(simulator: MuJoCoSimulator) -> None:
+def test_a_reset_keeps_the_mode_and_drops_the_commands(simulator: MuJoCoSimulator) -> None:
     rig = Rig(simulator, "effort")
     start = rig.elbow()
     rig.offset = 0.3

@@ -25,13 +25,13 @@ def test_an_inertial_unit_at_rest_reads_gravity_upwards(start: Start) -> None:
     simulator = start(SCALE)
     simulator.step(1.0)
     reading = simulator.get_imu("body")
-    # The unit is turned by 90 degrees about x, so that its y axis points up.
+    # The unit is rotated by 90 degrees about x, so that its y axis points up.
     np.testing.assert_allclose(reading.orientation, [np.sqrt(0.5), 0, 0, np.sqrt(0.5)], atol=1e-9)
     np.testing.assert_allclose(reading.linear_acceleration, [0, GRAVITY, 0], atol=1e-3)
     np.testing.assert_allclose(reading.angular_velocity, np.zeros(3), atol=1e-9)
 
 
-def test_readings_are_views_that_nobody_can_write_to(start: Start) -> None:
+def test_readings_are_read_only_views(start: Start) -> None:
     simulator = start(SCALE)
     force, _ = simulator.get_force_torque("wrist")
     simulator.step(1.0)
@@ -40,20 +40,22 @@ def test_readings_are_views_that_nobody_can_write_to(start: Start) -> None:
         force[2] = 0.0
 
 
-def test_an_incomplete_sensor_is_none(start: Start) -> None:
+def test_an_incomplete_sensor_is_ignored(start: Start) -> None:
     simulator = start(SCALE)
     assert simulator.get_sensor_names() == (("wrist",), ("body",))
     with pytest.raises(UnknownNameError, match="valid choices: wrist"):
         simulator.get_force_torque("lonely")
 
 
-def test_an_unknown_inertial_unit_is_named(start: Start) -> None:
+def test_an_unknown_inertial_unit_is_reported(start: Start) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'body'"):
         start(SCALE).get_imu("bdy")
 
 
 @pytest.mark.parametrize("side", ["right", "left"])
-def test_the_robots_wrists_feel_their_grippers_hang(rby1: MuJoCoSimulator, side: str) -> None:
+def test_the_wrist_sensors_of_the_robot_measure_the_weight_of_the_grippers(
+    rby1: MuJoCoSimulator, side: str
+) -> None:
     rby1.step(2.0)
     force = rby1.get_force_torque(f"{side}_wrist").force
     site = rby1.data.site(f"{side}_wrist_ft")
@@ -63,7 +65,7 @@ def test_the_robots_wrists_feel_their_grippers_hang(rby1: MuJoCoSimulator, side:
     np.testing.assert_allclose(in_world, [0, 0, weight], atol=0.02 * weight)
 
 
-def test_the_robots_chest_stands_upright(rby1: MuJoCoSimulator) -> None:
+def test_the_chest_sensor_of_the_robot_is_upright(rby1: MuJoCoSimulator) -> None:
     rby1.step(1.0)
     reading = rby1.get_imu("chest")
     up = quat_rotate(reading.orientation, reading.linear_acceleration)
@@ -76,9 +78,9 @@ def test_the_ready_robot_does_not_touch_itself(rby1: MuJoCoSimulator) -> None:
 
 
 def test_a_hand_on_the_body_is_reported(rby1: MuJoCoSimulator) -> None:
-    places = rby1.joint_indices(["right_arm_1", "right_arm_2", "right_arm_3"])
+    indices = rby1.joint_indices(["right_arm_1", "right_arm_2", "right_arm_3"])
     targets = rby1.get_joint_targets()
-    targets[places] = [0.0, 1.5, -2.2]
+    targets[indices] = [0.0, 1.5, -2.2]
     rby1.set_joint_positions(targets)
     rby1.step(1.5)
     pairs = rby1.self_contacts()

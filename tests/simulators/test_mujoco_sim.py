@@ -27,7 +27,7 @@ TIMESTEP = 0.002
 
 
 def run(simulator: MuJoCoSimulator, steps: int) -> list[np.ndarray[Any, Any]]:
-    """Wave the arms for some steps and return every state on the way."""
+    """Wave the arms for some steps and return the state after each one."""
     home = simulator.get_joint_targets()
     states = []
     for step in range(steps):
@@ -49,15 +49,15 @@ def test_joints_and_actuators_come_in_the_order_of_the_contract(rby1: MuJoCoSimu
     assert [rby1.model.actuator(a).name for a in last] == ["right_gripper", "left_gripper"]
 
 
-def test_a_configuration_object_serves_as_well_as_a_dictionary(rby1_path: Path) -> None:
+def test_a_configuration_object_and_a_dictionary_are_equivalent(rby1_path: Path) -> None:
     simulator = MuJoCoSimulator()
     assert simulator.initialize(MuJoCoConfig(str(rby1_path), timestep=0.001)) is True
     assert simulator.timestep == 0.001
 
 
 def test_the_robot_starts_in_its_ready_pose(rby1: MuJoCoSimulator) -> None:
-    place = rby1.joint_indices(["right_arm_3"])
-    assert rby1.get_state().joint_positions[place] == pytest.approx(-2.094395102)
+    index = rby1.joint_indices(["right_arm_3"])
+    assert rby1.get_state().joint_positions[index] == pytest.approx(-2.094395102)
 
 
 def test_keyframe_and_initial_pose_can_be_chosen(start: Start) -> None:
@@ -75,7 +75,7 @@ def test_keyframe_and_initial_pose_can_be_chosen(start: Start) -> None:
         ({"scene": "moon"}, "scene"),
     ],
 )
-def test_a_setting_that_names_nothing_is_refused(
+def test_a_setting_with_an_unknown_name_is_refused(
     start: Start, settings: dict[str, Any], kind: str
 ) -> None:
     with pytest.raises(UnknownNameError) as caught:
@@ -88,7 +88,7 @@ def test_a_model_without_driven_joints_is_refused(start: Start) -> None:
         start("<mujoco><worldbody><geom size='1'/></worldbody></mujoco>")
 
 
-def test_a_failed_initialize_leaves_the_old_model_running(start: Start) -> None:
+def test_a_failed_initialize_keeps_the_old_model(start: Start) -> None:
     simulator = start(ARM)
     with pytest.raises(ConfigError):
         simulator.initialize({"mjcf_path": "arm.xml", "speed": 1})
@@ -103,7 +103,7 @@ def test_nothing_works_before_initialize() -> None:
             use()
 
 
-def test_without_mujoco_initialize_says_which_extra_is_missing(
+def test_without_mujoco_initialize_names_the_missing_extra(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("teleop_system.simulators.mujoco_sim.mujoco", None)
@@ -123,7 +123,7 @@ def test_the_module_can_be_imported_without_mujoco() -> None:
 
 def test_a_reset_run_repeats_to_the_last_bit(rby1: MuJoCoSimulator) -> None:
     first = run(rby1, 300)
-    rby1.set_control_mode("effort", ["torso_1", "left_arm_0"])  # A reset has to undo this, too.
+    rby1.set_control_mode("effort", ["torso_1", "left_arm_0"])  # The reset has to undo this, too.
     rby1.single_step(10)
     rby1.reset()
     np.testing.assert_array_equal(run(rby1, 300), first)
@@ -155,7 +155,7 @@ def test_dt_is_filled_with_whole_steps_and_the_rest_is_kept(start: Start) -> Non
 
 
 @pytest.mark.parametrize("dt", [-0.01, np.nan, np.inf])
-def test_time_neither_runs_backwards_nor_for_ever(start: Start, dt: float) -> None:
+def test_a_negative_or_infinite_time_step_is_refused(start: Start, dt: float) -> None:
     with pytest.raises(InvalidValueError, match="dt"):
         start(ARM).step(dt)
 
@@ -174,7 +174,7 @@ def test_a_paused_simulation_moves_by_single_steps_only(start: Start) -> None:
 
 
 @pytest.mark.parametrize("servoing", [False, True])
-def test_two_halves_make_a_whole_step(start: Start, rby1_path: Path, servoing: bool) -> None:
+def test_two_half_steps_equal_a_whole_step(start: Start, rby1_path: Path, servoing: bool) -> None:
     whole, halves = (start(rby1_path) for _ in range(2))
     for simulator in (whole, halves):
         simulator.set_base_velocity(0.3, 0.0, 0.5)
@@ -202,13 +202,13 @@ def test_the_second_half_needs_the_first(start: Start) -> None:
         start(ARM).step2()
 
 
-def test_an_integrator_without_halves_says_so(start: Start) -> None:
+def test_an_integrator_without_half_steps_is_refused(start: Start) -> None:
     simulator = start(ARM.replace("implicitfast", "RK4"))
     with pytest.raises(SimulationError, match="RK4"):
         simulator.step1()
 
 
-def test_divergence_is_reported_instead_of_a_jump_to_the_start(
+def test_divergence_is_reported_and_does_not_reset_the_robot(
     start: Start, caplog: pytest.LogCaptureFixture
 ) -> None:
     simulator = start(UNSTABLE)
@@ -223,7 +223,7 @@ def test_divergence_is_reported_instead_of_a_jump_to_the_start(
     assert not Path("MUJOCO_LOG.TXT").exists()
 
 
-def test_divergence_in_the_very_first_step_is_noticed(start: Start) -> None:
+def test_divergence_in_the_first_step_is_detected(start: Start) -> None:
     simulator = start(UNSTABLE)
     simulator.data.qvel[0] = 1e20
     with pytest.raises(SimulationError, match="BADQVEL"):
@@ -251,10 +251,10 @@ def test_the_state_holds_the_base_pose_in_ros_order(start: Start) -> None:
     np.testing.assert_allclose(state.base_orientation, [0.0, 0.0, half, half])
 
 
-def test_a_new_position_is_approached_in_a_line_over_the_steps_of_one_call(
+def test_a_new_position_is_interpolated_over_the_steps_of_one_call(
     rby1: MuJoCoSimulator,
 ) -> None:
-    place = rby1.joint_indices(["torso_5"])[0]
+    index = rby1.joint_indices(["torso_5"])[0]
     actuator = rby1.model.actuator("torso_5").id
     controls: list[float] = []
     step = mujoco.mj_step
@@ -265,7 +265,7 @@ def test_a_new_position_is_approached_in_a_line_over_the_steps_of_one_call(
 
     rby1._steps._mj_step = spy
     targets = rby1.get_joint_targets()
-    targets[place] = 0.05
+    targets[index] = 0.05
     rby1.set_joint_positions(targets)
     rby1.step(0.01)
     np.testing.assert_allclose(controls, [0.01, 0.02, 0.03, 0.04, 0.05], atol=1e-12)
@@ -289,5 +289,5 @@ def test_a_cycle_in_halves_ends_where_whole_steps_end(rby1_path: Path) -> None:
                 simulator.single_step(5)
         ends.append(simulator.get_state().joint_positions)
         assert simulator.get_time() == pytest.approx(0.2)
-    # Commands of velocity servos apart, both see the same controls in the same steps.
+    # Except for velocity servos, both apply the same controls in the same steps.
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-9)

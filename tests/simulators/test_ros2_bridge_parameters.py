@@ -17,7 +17,7 @@ from teleop_system.simulators.ros2_bridge_parameters import differing, refusal
         (MotionSource.NONE, False, ""),
     ],
 )
-def test_how_firmly_a_robot_holds_is_not_changed_while_it_must(
+def test_some_parameters_cannot_be_changed_while_they_are_in_use(
     name: str, motion: MotionSource, estopped: bool, words: str
 ) -> None:
     reason = refusal([name], motion, estopped=estopped)
@@ -26,7 +26,7 @@ def test_how_firmly_a_robot_holds_is_not_changed_while_it_must(
         assert words in reason and name in reason
 
 
-def test_what_stays_as_it_is_is_no_change() -> None:
+def test_only_parameters_that_differ_count_as_changed() -> None:
     kept = {"control_mode": "effort", "pid_p": [-1.0], "pid_d": None}
     assert differing(kept, {"control_mode": "effort", "pid_p": (-1.0,), "pid_d": []}) == []
     assert differing(kept, {"control_mode": "position", "pid_p": [0.0]}) == [

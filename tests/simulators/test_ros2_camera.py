@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures as bytes on the wire, compared with rclpy's own reading of them."""
+"""Serialised pictures, compared with what rclpy reads."""
 
 import numpy as np
 import pytest

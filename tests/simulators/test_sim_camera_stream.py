@@ -36,7 +36,7 @@ class TestSimCameraStream(CameraStreamSuite):
         return SimCameraStream(self._simulator, ROBOT)
 
 
-def test_frames_are_stamped_with_when_the_scene_was_so(simulator: MuJoCoSimulator) -> None:
+def test_frames_carry_the_time_of_the_scene(simulator: MuJoCoSimulator) -> None:
     camera = SimCameraStream(simulator, ROBOT, fps=60.0)
     assert camera.initialize()
     stamps = []
@@ -62,7 +62,7 @@ def test_a_picture_shows_where_the_head_looks(simulator: MuJoCoSimulator) -> Non
         return float(np.arctan2(ahead[1], ahead[0]))
 
     np.testing.assert_allclose(camera.get_orientation(), (0.4, 0.3), atol=0.02)
-    # Until a picture is drawn that was begun after the head stood still.
+    # Wait for a picture that was started after the head stood still.
     wait_for(lambda: abs(pan_in_picture() - 0.4) < 0.03, pan_in_picture)
     after = camera.get_rgbd()
     assert np.abs(after.rgb.astype(int) - before.rgb).mean() > 2.0
@@ -70,7 +70,7 @@ def test_a_picture_shows_where_the_head_looks(simulator: MuJoCoSimulator) -> Non
     simulator.reset()
 
 
-def test_requested_angles_go_to_whoever_drives_the_head(simulator: MuJoCoSimulator) -> None:
+def test_requested_angles_are_passed_to_the_driver_of_the_head(simulator: MuJoCoSimulator) -> None:
     aimed: list[tuple[float, float]] = []
     camera = SimCameraStream(simulator, ROBOT, aim=lambda *angles: aimed.append(angles))
     targets = simulator.get_joint_targets()
@@ -79,7 +79,7 @@ def test_requested_angles_go_to_whoever_drives_the_head(simulator: MuJoCoSimulat
     np.testing.assert_array_equal(simulator.get_joint_targets(), targets)
 
 
-def test_a_head_that_nothing_drives_stays_where_it_is(
+def test_a_head_without_a_driver_does_not_move(
     simulator: MuJoCoSimulator, caplog: pytest.LogCaptureFixture
 ) -> None:
     targets = simulator.get_joint_targets()
@@ -102,14 +102,14 @@ def test_physics_never_waits_for_a_picture(simulator: MuJoCoSimulator) -> None:
 
 
 @pytest.mark.parametrize("angles", [(np.nan, 0.0), (0.0, np.inf)])
-def test_angles_that_are_no_numbers_are_refused(
+def test_angles_that_are_not_finite_are_refused(
     simulator: MuJoCoSimulator, angles: tuple[float, float]
 ) -> None:
     with pytest.raises(InvalidValueError, match="finite"):
         SimCameraStream(simulator, ROBOT).set_orientation(*angles)
 
 
-def test_an_unknown_camera_cannot_be_had(
+def test_an_unknown_camera_is_refused(
     simulator: MuJoCoSimulator, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert SimCameraStream(simulator, ROBOT, camera="tail").initialize() is False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated hand: believable gestures, and finger tips to match."""
+"""The simulated hand: plausible gestures, with matching fingertips."""
 
 import functools
 from typing import Any
@@ -33,7 +33,7 @@ def test_angles_stay_in_the_range_of_a_human_hand(motion: str) -> None:
 def test_fingers_move_without_steps(motion: str) -> None:
     path = angles(motion=motion)
     assert 1.0 < np.abs(np.diff(path, axis=0)).max() / DT < 5.0
-    # Rates change by the acceleration times 10 ms; a step would show as a whole rate.
+    # Rates change by the acceleration times 10 ms; a step would change them by a whole rate.
     assert np.abs(np.diff(path, 2, axis=0)).max() / DT < 0.2
 
 
@@ -51,11 +51,11 @@ def test_the_same_seed_gives_the_same_gestures_to_the_last_bit() -> None:
     np.testing.assert_array_equal(forwards, backwards[::-1])
 
 
-def test_hands_of_one_person_do_different_things() -> None:
+def test_the_two_hands_of_a_person_make_different_gestures() -> None:
     assert np.abs(angles(side="left") - angles(side="right")).max() > 0.5
 
 
-def test_a_single_gesture_is_taken_and_kept() -> None:
+def test_a_single_gesture_is_approached_and_held() -> None:
     hand = SimulatedHand(motion="fist")
     np.testing.assert_array_equal(hand.state_at(0.0).joint_angles, GESTURES["relaxed"])
     np.testing.assert_allclose(hand.state_at(5.0).joint_angles, GESTURES["fist"])
@@ -67,7 +67,7 @@ def test_the_sinusoid_opens_and_closes() -> None:
     np.testing.assert_allclose(hand.state_at(1.0).joint_angles, GESTURES["fist"])
 
 
-def test_a_straight_finger_ends_its_length_before_its_knuckle() -> None:
+def test_a_straight_fingertip_is_a_finger_length_from_its_knuckle() -> None:
     tips = finger_tips(np.zeros(20), "right")
     np.testing.assert_allclose(tips[1:, 0], KNUCKLES[1:, 0] + BONES[1:].sum(axis=1))
     np.testing.assert_allclose(tips[1:, 1:], KNUCKLES[1:, 1:])
@@ -84,7 +84,7 @@ def test_flexion_curls_towards_the_palm_and_abduction_towards_the_thumb() -> Non
     assert straight[0, 1] > straight[1, 1]  # The right thumb is on the left of the index.
 
 
-def test_bones_keep_their_length_in_every_gesture() -> None:
+def test_bones_have_the_same_length_in_every_gesture() -> None:
     for gesture in GESTURES.values():
         reach = np.linalg.norm(finger_tips(gesture, "right") - KNUCKLES, axis=1)
         assert (reach <= BONES.sum(axis=1) + 1e-12).all()
@@ -101,7 +101,7 @@ def test_the_left_hand_is_the_mirror_of_the_right() -> None:
         np.testing.assert_array_equal(finger_tips(gesture, "left"), mirrored)
 
 
-def test_states_carry_tips_of_their_own_angles_or_none() -> None:
+def test_states_contain_matching_fingertips_or_none() -> None:
     state = SimulatedHand("left", seed=2).state_at(3.0)
     np.testing.assert_array_equal(
         state.finger_tip_positions, finger_tips(state.joint_angles, "left")
@@ -110,7 +110,7 @@ def test_states_carry_tips_of_their_own_angles_or_none() -> None:
 
 
 @pytest.mark.parametrize("settings", [{"side": "rigth"}, {"motion": "gesture"}])
-def test_unknown_names_are_answered_with_the_valid_ones(settings: dict[str, str]) -> None:
+def test_unknown_names_are_reported_with_the_valid_ones(settings: dict[str, str]) -> None:
     with pytest.raises(UnknownNameError, match="did you mean"):
         SimulatedHand(**settings)
 

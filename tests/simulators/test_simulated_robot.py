@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simulated arms, hands and bases: every promise of their interfaces, and that they move."""
+"""Simulated arms, hands and bases keep the promises of their interfaces, and move."""
 
 from collections.abc import Iterator
 
@@ -49,7 +49,7 @@ def robot(simulator: MuJoCoSimulator) -> SimulatedRobot:
 
 
 class _OnOneRobot:
-    """Gives the suites, which know no fixtures, a robot to build their parts on."""
+    """Provides the suites with a robot for their parts, as they use no fixtures."""
 
     robot: SimulatedRobot
 
@@ -94,7 +94,7 @@ def test_two_arms_move_to_their_own_commands_at_once(robot: SimulatedRobot) -> N
         np.testing.assert_allclose(arm.get_joint_state().positions, positions, atol=0.01)
 
 
-def test_joints_nobody_commands_hold_their_pose(robot: SimulatedRobot) -> None:
+def test_joints_without_commands_hold_their_position(robot: SimulatedRobot) -> None:
     torso = SimulatedSlaveArm(robot, RBY1.chains["torso"].joints, ArmSide.TORSO)
     before = torso.get_joint_state().positions
     gripper = SimulatedSlaveHand(robot, RBY1.hands["left"].joints, "left")
@@ -111,7 +111,7 @@ def test_a_state_is_stamped_with_simulated_time(robot: SimulatedRobot) -> None:
     assert arm.get_joint_state().timestamp == pytest.approx(0.25)
 
 
-def test_a_part_that_was_let_go_holds_its_last_command(robot: SimulatedRobot) -> None:
+def test_a_disconnected_part_holds_its_last_command(robot: SimulatedRobot) -> None:
     arm = SimulatedSlaveArm(robot, RBY1.chains["left_arm"].joints, ArmSide.LEFT)
     arm.initialize()
     wanted = arm.get_joint_state().positions + 0.1
@@ -121,19 +121,19 @@ def test_a_part_that_was_let_go_holds_its_last_command(robot: SimulatedRobot) ->
     np.testing.assert_allclose(arm.get_joint_state().positions, wanted, atol=0.01)
 
 
-def test_odometry_counts_from_where_the_base_was_taken(robot: SimulatedRobot) -> None:
+def test_odometry_starts_at_zero_when_the_base_is_initialised(robot: SimulatedRobot) -> None:
     base = SimulatedMobileBase(robot)
     base.initialize()
     for _ in range(100):
         base.send_velocity(0.2, 0.0, 0.0)
         robot.advance(robot.simulator.get_time() + 0.02, 0.02)
     position, orientation = base.get_odometry()
-    # Two seconds at 0.2 m/s, less what speeding up costs.
+    # Two seconds at 0.2 m/s, less the distance lost while accelerating.
     np.testing.assert_allclose(position[:2], [0.4, 0.0], atol=0.03)
     np.testing.assert_allclose(orientation, [0.0, 0.0, 0.0, 1.0], atol=0.02)
 
 
-def test_a_base_that_nobody_commands_any_more_stops_by_itself(robot: SimulatedRobot) -> None:
+def test_a_base_stops_when_its_commands_end(robot: SimulatedRobot) -> None:
     base = SimulatedMobileBase(robot)
     base.initialize()
     for _ in range(50):
@@ -147,6 +147,6 @@ def test_a_base_that_nobody_commands_any_more_stops_by_itself(robot: SimulatedRo
     np.testing.assert_allclose(base.get_odometry()[0], stopped, atol=1e-3)
 
 
-def test_a_joint_the_simulator_lacks_is_named(robot: SimulatedRobot) -> None:
+def test_a_joint_missing_in_the_simulator_is_reported(robot: SimulatedRobot) -> None:
     with pytest.raises(UnknownNameError, match="left_arm_9"):
         SimulatedSlaveArm(robot, ["left_arm_9"], ArmSide.LEFT)

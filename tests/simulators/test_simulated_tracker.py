@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated person: smooth, reproducible, believable."""
+"""The simulated person: smooth, reproducible and plausible."""
 
 import functools
 
@@ -34,7 +34,7 @@ def accelerations(path: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("role", list(TrackerRole))
-def test_every_part_starts_at_rest_at_its_reference(role: TrackerRole) -> None:
+def test_every_tracker_starts_at_rest_at_its_reference(role: TrackerRole) -> None:
     path = positions(role)
     np.testing.assert_array_equal(path[0], REFERENCE_POSITIONS[role])
     assert speeds(path)[0] < 1e-3
@@ -43,7 +43,7 @@ def test_every_part_starts_at_rest_at_its_reference(role: TrackerRole) -> None:
 
 @pytest.mark.parametrize("role", HANDS)
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_hands_move_as_fast_as_people_do(role: TrackerRole, seed: int) -> None:
+def test_hands_move_at_the_speed_of_people(role: TrackerRole, seed: int) -> None:
     path = positions(role, seed)
     assert 0.3 < speeds(path).max() < 0.8
     assert accelerations(path).max() < 4.0
@@ -58,16 +58,16 @@ def test_no_setting_makes_a_hand_dangerously_fast(settings: dict[str, float]) ->
 def test_acceleration_has_no_steps(role: TrackerRole) -> None:
     path = positions(role)
     # Jerk is bounded: between samples 10 ms apart an acceleration changes by 1 m/s^2 at
-    # most, where the step of a velocity of 0.1 m/s alone would show as 10 m/s^2.
+    # most, while a velocity step of only 0.1 m/s would appear as 10 m/s^2.
     acceleration = np.diff(path, 2, axis=0) / DT**2
     assert np.abs(np.diff(acceleration, axis=0)).max() < 1.0
 
 
 @pytest.mark.parametrize("role", [TrackerRole.RIGHT_HAND, TrackerRole.WAIST, TrackerRole.HEAD])
-def test_orientations_turn_smoothly(role: TrackerRole) -> None:
+def test_orientations_change_smoothly(role: TrackerRole) -> None:
     tracker = SimulatedTracker(role, seed=3)
-    turns = np.array([tracker.pose_at(time).orientation for time in TIMES[:2000]])
-    rates = quat_distance(turns[1:], turns[:-1]) / DT
+    orientations = np.array([tracker.pose_at(time).orientation for time in TIMES[:2000]])
+    rates = quat_distance(orientations[1:], orientations[:-1]) / DT
     assert 0.1 < rates.max() < 3.0
     assert np.abs(np.diff(rates)).max() < 0.15
 
@@ -109,10 +109,10 @@ def test_feet_stand_then_step_in_turn() -> None:
     assert np.abs(right[standing]).max() == 0.0
     assert 0.05 < right.max() < 0.15
     assert 0.05 < left.max() < 0.15
-    assert (np.minimum(right, left) == 0.0).all()  # Nobody floats.
+    assert (np.minimum(right, left) == 0.0).all()  # At least one foot is on the floor.
 
 
-def test_the_sinusoid_is_one() -> None:
+def test_the_sinusoid_is_a_sine() -> None:
     tracker = SimulatedTracker(
         TrackerRole.RIGHT_HAND, motion="sinusoid", amplitude=0.1, frequency=0.25
     )
@@ -128,7 +128,7 @@ def test_the_sinusoid_may_have_an_amplitude_for_each_axis() -> None:
     np.testing.assert_allclose(tracker.pose_at(0.5).position, [0.4, 0.3, 1.2])
 
 
-def test_motion_counts_from_initialize_and_carries_the_clocks_time() -> None:
+def test_motion_starts_at_initialize_and_has_the_stamps_of_the_clock() -> None:
     now = [100.0]
     tracker = SimulatedTracker("right_hand", seed=1, clock=lambda: now[0])
     assert tracker.get_pose().valid is False
@@ -139,7 +139,7 @@ def test_motion_counts_from_initialize_and_carries_the_clocks_time() -> None:
     np.testing.assert_array_equal(pose.position, tracker.pose_at(3.5).position)
 
 
-def test_the_reference_can_be_moved_and_turned() -> None:
+def test_the_reference_can_be_moved_and_rotated() -> None:
     half = np.sqrt(0.5)
     reference = Pose6D(np.array([1.0, 2.0, 3.0]), np.array([0.0, 0.0, half, half]))
     pose = SimulatedTracker("waist", reference=reference).pose_at(0.0)
@@ -148,7 +148,7 @@ def test_the_reference_can_be_moved_and_turned() -> None:
 
 
 @pytest.mark.parametrize("settings", [{"role": "right_fot"}, {"motion": "humn"}])
-def test_unknown_names_are_answered_with_the_valid_ones(settings: dict[str, str]) -> None:
+def test_unknown_names_are_reported_with_the_valid_ones(settings: dict[str, str]) -> None:
     with pytest.raises(UnknownNameError, match="did you mean"):
         SimulatedTracker(**{"role": "waist", **settings})
 
@@ -164,7 +164,7 @@ def test_unknown_names_are_answered_with_the_valid_ones(settings: dict[str, str]
         {"motion": "sinusoid", "frequency": np.inf},
     ],
 )
-def test_numbers_that_make_no_motion_are_refused(settings: dict) -> None:
+def test_values_that_give_no_motion_are_refused(settings: dict) -> None:
     with pytest.raises(InvalidValueError):
         SimulatedTracker("waist", **settings)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The window: opened on a virtual display, and refused where there is none."""
+"""The window: opened on a virtual display, and refused without a display."""
 
 import shutil
 import sys
@@ -31,7 +31,7 @@ simulator.shutdown()
 """
 
 
-def test_a_window_opens_follows_and_closes_quietly(rby1_path: Path) -> None:
+def test_a_window_opens_follows_and_closes_without_output(rby1_path: Path) -> None:
     wrapper = shutil.which("xvfb-run")
     if wrapper is None:
         pytest.skip("xvfb-run is not installed")
@@ -40,7 +40,7 @@ def test_a_window_opens_follows_and_closes_quietly(rby1_path: Path) -> None:
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs X11")
-def test_a_display_that_does_not_answer_is_no_reason_to_wait(rby1_path: Path) -> None:
+def test_a_display_that_does_not_answer_does_not_block(rby1_path: Path) -> None:
     result = run_script(SCRIPT.format(path=str(rby1_path)), DISPLAY=":4321")
     assert "no window can be opened" in result.stdout, result.stderr
 

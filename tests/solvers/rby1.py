@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The RB-Y1 as the solver tests know it: figures of its data sheet, targets, and oracles.
+"""The RB-Y1 for the solver tests: figures of its data sheet, targets, and oracles.
 
 Nothing in here uses the solvers' own limits, kinematics or distances.
 """
@@ -124,7 +124,7 @@ def errors(poses: dict[str, Pose6D], targets: dict[str, Pose6D]) -> tuple[float,
     for name, target in targets.items():
         distance = max(distance, float(np.linalg.norm(poses[name].position - target.position)))
         cosine = min(1.0, abs(float(poses[name].orientation @ target.orientation)))
-        # The arc cosine is blunt near 1; the chord is not.
+        # The arc cosine is inaccurate near 1; the chord is not.
         chord = np.sqrt(max(0.0, 2.0 - 2.0 * cosine))
         angle = max(angle, 4.0 * float(np.arcsin(min(1.0, chord / 2.0))))
     return distance, angle
@@ -169,20 +169,20 @@ def hostile_targets(oracle: Oracle, ticks: int, *, seed: int = 0) -> list[dict[s
 
 
 def _hostile(kind: int, pose: Pose6D, random: np.random.Generator) -> Pose6D:
-    turn = random.normal(size=4)
-    turn /= np.linalg.norm(turn)
+    orientation = random.normal(size=4)
+    orientation /= np.linalg.norm(orientation)
     upright = np.array([0.0, 0.0, 0.0, 1.0])
     middle = np.array([0.0, 0.0, 0.9])
     if kind == 0:
-        return Pose6D(random.normal(size=3) * 10.0 ** random.integers(0, 7), turn)
+        return Pose6D(random.normal(size=3) * 10.0 ** random.integers(0, 7), orientation)
     if kind == 1:
-        return Pose6D(pose.position + 0.3 * random.normal(size=3), turn)
+        return Pose6D(pose.position + 0.3 * random.normal(size=3), orientation)
     if kind == 2:
-        return Pose6D(middle + random.uniform(-0.5, 0.5, 3), turn)
-    if kind == 3:  # Turned by exactly half a turn, where the shortest way is not unique.
+        return Pose6D(middle + random.uniform(-0.5, 0.5, 3), orientation)
+    if kind == 3:  # Rotated by exactly 180 degrees, where the shortest rotation is not unique.
         return Pose6D(pose.position, upright if random.random() < 0.5 else upright[::-1].copy())
     if kind == 4:
-        return Pose6D(middle + 0.05 * random.normal(size=3), turn)
+        return Pose6D(middle + 0.05 * random.normal(size=3), orientation)
     return Pose6D(
         np.array([0.0, np.sign(pose.position[1]) * 0.22, random.uniform(0.5, 2.5)]), upright
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a robot can have its hands somewhere, found by searching, without any hurry.
+"""Whether a robot can reach hand poses, found by a slow search.
 
 Nonlinear least squares over all joints of arms and torso at once, with their limits and the
 distances of all collision pairs, from several starts. It shares nothing with the solvers but the
@@ -23,16 +23,16 @@ Array = NDArray[np.float64]
 CLEAR = 0.010
 """Distance that links have to keep in [m], as the safety manager promises."""
 WITHIN = (0.005, np.radians(1.0))
-"""Distance [m] and angle [rad] from a target that count as being there."""
-TURN = 0.3
-"""Length [m] that an angle of 1 rad weighs as much as."""
+"""Distance [m] and angle [rad] from a target that count as reached."""
+ANGLE_WEIGHT = 0.3
+"""Length [m] that counts as much as an angle of 1 rad."""
 REPULSION = 10.0
-"""How much a distance [m] below what is allowed weighs against one from a target."""
+"""Weight of a distance [m] below the allowed one, relative to a distance from a target."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the best of the starts led to; distances in [m], the angle in [rad]."""
+    """The result of the best start; distances in [m], the angle in [rad]."""
 
     joints: Array
     position: float
@@ -83,7 +83,7 @@ class Reachability:
     def search(
         self, targets: Mapping[str, Pose6D], near: Array, *, starts: int = 6, seed: int = 0
     ) -> Verdict:
-        """Look for a posture with all hands at their targets, first of all near a given one."""
+        """Search a posture with all hands at their targets, first near a given one."""
         random, around = np.random.default_rng(seed), near[self._to_model]
         first = [around] if self._last is None else [around, self._last]
         scattered = around + 0.6 * random.normal(size=(starts, around.size))
@@ -99,12 +99,12 @@ class Reachability:
         return best
 
     def poses(self, joints: Array) -> dict[str, Pose6D]:
-        """Return where the hands are at joint positions [rad]."""
+        """Return the poses of the hands at joint positions [rad]."""
         pin.framesForwardKinematics(self._model, self._data, joints[self._to_model])
-        placed = {name: self._data.oMf[frame] for name, frame in self._frames.items()}
+        frames = {name: self._data.oMf[frame] for name, frame in self._frames.items()}
         return {
-            name: Pose6D(place.translation, pin.Quaternion(place.rotation).coeffs())
-            for name, place in placed.items()
+            name: Pose6D(frame.translation, pin.Quaternion(frame.rotation).coeffs())
+            for name, frame in frames.items()
         }
 
     def _descend(self, targets: Mapping[str, Pose6D], start: Array) -> Verdict:
@@ -125,7 +125,7 @@ class Reachability:
         away = np.linalg.norm(rows, axis=2).max(axis=0)
         self._measure(found.x)
         clearance = min(result.min_distance for result in self._placed.distanceResults)
-        return Verdict(found.x, float(away[0]), float(away[1]) / TURN, clearance)
+        return Verdict(found.x, float(away[0]), float(away[1]) / ANGLE_WEIGHT, clearance)
 
     def _measure(self, joints: Array) -> None:
         pin.computeJointJacobians(self._model, self._data, joints)
@@ -137,10 +137,10 @@ class Reachability:
         self._measure(joints)
         rows = []
         for name, (position, rotation) in wanted.items():
-            place = self._data.oMf[self._frames[name]]
+            frame = self._data.oMf[self._frames[name]]
             rows += [
-                place.translation - position,
-                TURN * pin.log3(place.rotation @ rotation.T),
+                frame.translation - position,
+                ANGLE_WEIGHT * pin.log3(frame.rotation @ rotation.T),
             ]
         missing = sum(
             max(0.0, 1.2 * CLEAR - result.min_distance) for result in self._placed.distanceResults
@@ -154,7 +154,7 @@ class Reachability:
             frame = self._frames[name]
             jacobian = pin.getFrameJacobian(model, data, frame, pin.LOCAL_WORLD_ALIGNED)
             error = data.oMf[frame].rotation @ rotation.T
-            rows += [jacobian[:3], TURN * pin.Jlog3(error) @ error.T @ jacobian[3:]]
+            rows += [jacobian[:3], ANGLE_WEIGHT * pin.Jlog3(error) @ error.T @ jacobian[3:]]
         repulsion = np.zeros(model.nv)
         for pair, result in zip(
             self._shapes.collisionPairs, self._placed.distanceResults, strict=True
@@ -164,7 +164,7 @@ class Reachability:
         return np.vstack([*rows, REPULSION * repulsion[None]])
 
     def _gradient(self, pair: pin.CollisionPair, result: pin.hppfcl.DistanceResult) -> Array:
-        """Return how the distance of a pair changes with the joints."""
+        """Return the gradient of the distance of a pair."""
         gradient, normal = np.zeros(self._model.nv), np.array(result.normal)
         ends = (
             (-1.0, pair.first, result.getNearestPoint1()),

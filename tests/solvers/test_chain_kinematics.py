@@ -20,7 +20,7 @@ def kinematics(description: RobotDescription) -> tuple[ChainKinematics, list[str
 
 
 @pytest.mark.parametrize("model", ["urdf", "mjcf"])
-def test_end_effectors_are_where_the_urdf_puts_them(model: str) -> None:
+def test_end_effectors_are_at_the_poses_of_the_urdf(model: str) -> None:
     description = robot() if model == "urdf" else dataclasses.replace(robot(), urdf=None)
     ours, joints = kinematics(description)
     urdf = robot().urdf
@@ -32,10 +32,10 @@ def test_end_effectors_are_where_the_urdf_puts_them(model: str) -> None:
         named = others | dict(zip(joints, positions.tolist(), strict=True))
         links = link_poses(read_urdf(urdf), named)
         for name in ALL:
-            place, turn = ours.pose(name, positions.tolist())
+            position, orientation = ours.pose(name, positions.tolist())
             expected = links[robot().chains[name].end_effector][0]
-            np.testing.assert_allclose(place, expected[:3, 3], atol=1e-9)
-            np.testing.assert_allclose(quat_to_matrix(turn), expected[:3, :3], atol=1e-9)
+            np.testing.assert_allclose(position, expected[:3, 3], atol=1e-9)
+            np.testing.assert_allclose(quat_to_matrix(orientation), expected[:3, :3], atol=1e-9)
 
 
 def test_the_reach_is_that_of_a_stretched_arm_about_its_shoulder() -> None:
@@ -44,9 +44,9 @@ def test_the_reach_is_that_of_a_stretched_arm_about_its_shoulder() -> None:
     assert reach is not None and reach.carrier == "torso"
     np.testing.assert_allclose(reach.centre, [0.0, -0.22, 0.08007], atol=1e-4)
     stretched = dict.fromkeys(joints, 0.0)
-    place, _ = ours.pose("right_arm", list(stretched.values()))
+    position, _ = ours.pose("right_arm", list(stretched.values()))
     torso, _ = ours.pose("torso", list(stretched.values()))
-    away = np.linalg.norm(np.subtract(place, torso) - reach.centre)
+    away = np.linalg.norm(np.subtract(position, torso) - reach.centre)
     # The elbow is set off sideways, so that not even a straight arm is as long as its parts.
     assert 0.97 * reach.radius < away <= reach.radius
 
@@ -59,7 +59,7 @@ def test_the_torso_reaches_from_the_base() -> None:
 
 
 @pytest.mark.parametrize("model", ["urdf", "mjcf"])
-def test_an_end_effector_that_is_not_there_is_named(model: str) -> None:
+def test_a_missing_end_effector_is_reported(model: str) -> None:
     description = robot() if model == "urdf" else dataclasses.replace(robot(), urdf=None)
     chain = dataclasses.replace(description.chains["torso"], end_effector="link_torso_6")
     with pytest.raises(UnknownNameError, match="link_torso_5"):

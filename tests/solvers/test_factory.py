@@ -20,17 +20,17 @@ def test_weights_are_found_by_name_before_kind() -> None:
     assert found == {"right_arm": 2.0, "left_arm": 3.0, "torso": ChainConfig("x").position_weight}
 
 
-def test_weights_of_no_chain_are_a_mistake() -> None:
+def test_weights_of_an_unknown_chain_are_an_error() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'left_arm'"):
         weights_in_use(left_amr=ChainWeights())
 
 
-def test_a_robot_without_arm_and_torso_is_named() -> None:
+def test_a_robot_without_arm_and_torso_is_an_error() -> None:
     with pytest.raises(ModelError, match="'dg5f_right' has neither an arm nor a torso"):
         make_solver(load_robot("dg5f_right"))
 
 
-def test_the_names_of_the_contract_can_be_imported_from_its_places() -> None:
+def test_the_names_of_the_contract_can_be_imported_from_its_modules() -> None:
     from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
     from teleop_system.solvers.pink_ik_solver import ChainConfig as FromPink
     from teleop_system.solvers.pink_ik_solver import PinkIKSolver

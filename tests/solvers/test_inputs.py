@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is refused, with which words, and how a solver starts anew."""
+"""Which inputs are refused, with which message, and how a solver starts again."""
 
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ every_solver = pytest.mark.parametrize("solver_class", ALL)
 
 @every_solver
 @pytest.mark.parametrize("content", ["no xml", "<robot/>", "<sdf/>", "<robot><link/></robot>"])
-def test_a_broken_model_is_a_model_error(
+def test_a_broken_model_raises_a_model_error(
     tmp_path: Path, solver_class: type[IIKSolver], content: str
 ) -> None:
     file = tmp_path / "broken.urdf"
@@ -40,19 +40,19 @@ def test_a_broken_model_is_a_model_error(
 
 
 @every_solver
-def test_an_unknown_frame_is_told_with_a_hint(solver_class: type[IIKSolver]) -> None:
+def test_an_unknown_frame_is_reported_with_a_hint(solver_class: type[IIKSolver]) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'ee_left'"):
         create(solver_class, chains={"left_arm": ChainConfig("ee_leftt")})
 
 
 @every_solver
-def test_an_unknown_joint_is_told_with_a_hint(solver_class: type[IIKSolver]) -> None:
+def test_an_unknown_joint_is_reported_with_a_hint(solver_class: type[IIKSolver]) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'torso_3'"):
         create(solver_class, joint_names=("torso_0", "torso3"))
 
 
 @every_solver
-def test_an_unknown_option_is_told_with_a_hint(solver_class: type[IIKSolver]) -> None:
+def test_an_unknown_option_is_reported_with_a_hint(solver_class: type[IIKSolver]) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'joint_names'"):
         create(solver_class, joint_name=("torso_0",))
 
@@ -71,7 +71,7 @@ def test_a_solver_must_be_initialised_first(solver_class: type[IIKSolver]) -> No
 
 @every_solver
 @pytest.mark.parametrize("dt", [0.0, -0.01, float("nan"), float("inf"), "soon"])
-def test_a_period_that_is_none_is_refused(solver_class: type[IIKSolver], dt: Any) -> None:
+def test_an_invalid_period_is_refused(solver_class: type[IIKSolver], dt: Any) -> None:
     with pytest.raises(InvalidValueError, match="dt"):
         create(solver_class).solve_multi({}, READY, dt)
 
@@ -79,7 +79,7 @@ def test_a_period_that_is_none_is_refused(solver_class: type[IIKSolver], dt: Any
 @pytest.mark.parametrize(
     ("length", "is_taken"), [(1.0009, True), (0.9991, True), (1.0011, False), (0.9989, False)]
 )
-def test_quaternions_may_miss_unit_length_by_a_thousandth(
+def test_quaternions_may_differ_from_unit_length_by_a_thousandth(
     oracle: Oracle, length: float, is_taken: bool
 ) -> None:
     pose = oracle.poses(READY)["right_arm"]
@@ -146,16 +146,16 @@ def test_a_limit_of_an_unknown_joint_is_refused(option: str) -> None:
         create(QPIKSolver, **{option: {"torso0": 1.0}})
 
 
-def test_an_unknown_back_end_is_told_with_the_valid_ones() -> None:
+def test_an_unknown_back_end_is_reported_with_the_valid_ones() -> None:
     with pytest.raises(UnknownNameError, match="daqp"):
         create(QPIKSolver, backend="quadprog")
 
 
-def test_none_stands_for_the_default() -> None:
+def test_none_means_the_default() -> None:
     assert SolverOptions.from_keywords({"joint_names": None, "damping": None}) == SolverOptions()
 
 
-def test_without_joint_names_the_chains_tell_them() -> None:
+def test_without_joint_names_those_of_the_chains_are_used() -> None:
     solver = QPIKSolver()
     assert solver.initialize(URDF, chains={"left": ChainConfig("ee_left")})
     expected = [f"torso_{i}" for i in range(6)] + [f"left_arm_{i}" for i in range(7)]
@@ -178,7 +178,7 @@ def test_a_missing_back_end_is_logged_and_not_raised(
     assert "daqp" in caplog.text
 
 
-def test_joints_far_from_the_last_result_are_a_new_start_at_rest(oracle: Oracle) -> None:
+def test_joints_far_from_the_last_result_restart_the_solver_at_rest(oracle: Oracle) -> None:
     solver, joints = create(QPIKSolver), READY
     targets = oracle.poses(READY)
     targets["right_arm"] = targets["right_arm"].translated(np.array([0.0, 0.0, 0.3]))
@@ -213,7 +213,7 @@ def test_reset_forgets_the_motion(oracle: Oracle) -> None:
     np.testing.assert_allclose(result, fresh, atol=1e-12)
 
 
-def test_reset_with_a_velocity_goes_on_from_it(oracle: Oracle) -> None:
+def test_reset_with_a_velocity_continues_from_it(oracle: Oracle) -> None:
     solver, velocity = create(QPIKSolver), np.zeros(20)
     velocity[6] = 0.5
     solver.reset(velocity)
@@ -222,7 +222,7 @@ def test_reset_with_a_velocity_goes_on_from_it(oracle: Oracle) -> None:
     assert moved[6] / DT >= 0.4 - 1e-9
 
 
-def test_the_proportional_mapper_says_that_it_reads_urdf_only() -> None:
+def test_the_proportional_mapper_reports_that_it_reads_urdf_only() -> None:
     with pytest.raises(ModelError, match="URDF"):
         ProportionalMapper().initialize(MJCF, **options())
 
@@ -243,7 +243,7 @@ def test_gains_of_another_shape_are_refused() -> None:
         create(ProportionalMapper, gains={"right_arm": np.zeros((6, 20))})
 
 
-def test_the_solver_continues_from_a_shifted_result(oracle: Oracle) -> None:
+def test_the_solver_continues_from_a_result_with_an_offset(oracle: Oracle) -> None:
     solver, joints = create(QPIKSolver), READY
     targets = oracle.poses(READY)
     targets["right_arm"] = targets["right_arm"].translated(np.array([0.0, 0.0, 0.2]))
@@ -253,12 +253,12 @@ def test_the_solver_continues_from_a_shifted_result(oracle: Oracle) -> None:
     solver.shift(offset)
     shifted = joints + offset
     after = solver.solve_multi(targets, shifted, DT).joint_positions
-    # The shift counts as motion, so that no step changes by more than accelerations allow.
+    # The offset counts as motion, so every step stays within the acceleration limits.
     last = joints - READY
     assert (np.abs(after - shifted) <= np.abs(last) + 1e-3 + 10.0 * DT**2).all()
 
 
-def test_before_the_first_tick_a_shift_changes_nothing(oracle: Oracle) -> None:
+def test_before_the_first_tick_an_offset_changes_nothing(oracle: Oracle) -> None:
     solver, targets = create(QPIKSolver), oracle.poses(READY)
     solver.shift(np.full(20, 0.1))
     shifted = solver.solve_multi(targets, READY, DT).joint_positions
@@ -273,7 +273,7 @@ def test_an_offset_that_does_not_fit_is_refused(offset: Any) -> None:
 
 
 @every_solver
-def test_an_unknown_chain_is_named_with_the_known_ones(solver_class: type[IIKSolver]) -> None:
+def test_an_unknown_chain_is_reported_with_the_known_ones(solver_class: type[IIKSolver]) -> None:
     pose = Pose6D(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]))
     with pytest.raises(UnknownNameError, match="did you mean 'left_arm'"):
         create(solver_class).solve_multi({"left_ram": pose}, READY, DT)

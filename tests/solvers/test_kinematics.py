@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models as solvers see them: URDF and MJCF, order of joints, Jacobians."""
+"""Models of the solvers: URDF and MJCF, order of joints, Jacobians."""
 
 from pathlib import Path
 
@@ -105,11 +105,11 @@ def test_mjcf_and_urdf_give_the_same_kinematics() -> None:
         joints = random_joints(seed)
         states[0].update(one.to_internal(joints))
         states[1].update(other.to_internal(joints))
-        for (position, rotation), (same, turned) in zip(
+        for (position, rotation), (same, other_rotation) in zip(
             placements(states[0]), placements(states[1]), strict=True
         ):
             np.testing.assert_allclose(same, position, atol=1e-9)
-            np.testing.assert_allclose(turned, rotation, atol=1e-9)
+            np.testing.assert_allclose(other_rotation, rotation, atol=1e-9)
 
 
 def test_the_weighted_jacobian_matches_finite_differences() -> None:
@@ -123,8 +123,8 @@ def test_the_weighted_jacobian_matches_finite_differences() -> None:
             solver._tree.update(start + sign * 1e-6 * np.eye(20)[joint])
             ends.append(placements(solver._tree))
         for chain, ((p0, r0), (p1, r1)) in enumerate(zip(*ends, strict=True)):
-            turned = Rotation.from_matrix(r1 @ r0.T).as_rotvec()
-            moved = np.concatenate([1.0 * (p1 - p0), 0.5 * turned]) / 2e-6
+            rotation_vector = Rotation.from_matrix(r1 @ r0.T).as_rotvec()
+            moved = np.concatenate([1.0 * (p1 - p0), 0.5 * rotation_vector]) / 2e-6
             column = jacobian[6 * chain : 6 * chain + 6, joint]
             np.testing.assert_allclose(column, moved, atol=1e-7)
 
@@ -133,7 +133,7 @@ def test_an_mjcf_with_a_free_base_is_solved_in_the_frame_of_the_base(small_arm: 
     solver = QPIKSolver()
     assert solver.initialize(small_arm, chains={"arm": ChainConfig("tip")}, posture_weight=0.0)
     assert solver.get_joint_names() == ["turn", "lift", "bend", "push"]
-    solver.solve_multi({}, np.deg2rad([0.0, 10.0, 0.0, 0.0]), DT)  # 10 degrees: as it is drawn.
+    solver.solve_multi({}, np.deg2rad([0.0, 10.0, 0.0, 0.0]), DT)  # 10 degrees, as in the model.
     position, rotation = placements(solver._tree)[0]
     np.testing.assert_allclose(position, [0.0, 0.0, 0.9], atol=1e-6)
     np.testing.assert_allclose(rotation[:, 0], [0.0, 0.0, -1.0], atol=1e-6)
@@ -154,14 +154,14 @@ def test_mjcf_kinematics_agree_with_mujoco(small_arm: str) -> None:
         np.testing.assert_allclose(placements(state)[0][0], data.site("tip").xpos, atol=1e-9)
 
 
-def test_a_ball_joint_is_refused_by_name(tmp_path: Path) -> None:
+def test_a_ball_joint_is_refused_with_its_name(tmp_path: Path) -> None:
     file = tmp_path / "ball.xml"
     file.write_text(SMALL_ARM.replace('<joint name="bend"/>', '<joint name="bend" type="ball"/>'))
     with pytest.raises(ModelError, match="bend"):
         KinematicModel(str(file), SolverOptions(chains={"arm": ChainConfig("tip")}))
 
 
-def test_continuous_joints_turn_without_a_limit(tmp_path: Path) -> None:
+def test_continuous_joints_rotate_without_a_limit(tmp_path: Path) -> None:
     file = tmp_path / "wheel.urdf"
     file.write_text(
         '<robot name="r"><link name="a"/><link name="b"/><link name="c"/>'
@@ -178,7 +178,7 @@ def test_continuous_joints_turn_without_a_limit(tmp_path: Path) -> None:
     np.testing.assert_allclose(placements(solver._tree)[0][0], expected, atol=1e-12)
 
 
-def test_reference_posture_places_the_joints_that_do_not_move(oracle: Oracle) -> None:
+def test_the_reference_posture_sets_the_joints_that_do_not_move(oracle: Oracle) -> None:
     arm = tuple(f"right_arm_{i}" for i in range(7))
     chains = {"right_arm": ChainConfig("ee_right")}
     kinematics = load(URDF, joint_names=arm, chains=chains)

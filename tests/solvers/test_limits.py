@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Position, velocity and acceleration limits, judged from the results alone.
+"""Position, velocity and acceleration limits, checked on the results alone.
 
 `TELEOP_FULL=1 pytest tests/solvers/test_limits.py` runs 10,000 ticks of either kind.
 """
@@ -36,7 +36,7 @@ POSITION_ROUNDING, SPEED_ROUNDING, ACCELERATION_ROUNDING = 1e-9, 1e-10, 1e-8
 
 
 def drive(solver: IIKSolver, targets: list[dict[str, Pose6D]], joints: Array = READY) -> Array:
-    """Return the joints of every tick, the start first."""
+    """Return the joints of every tick, beginning with the start."""
     path = [joints]
     for target in targets:
         path.append(solver.solve_multi(target, path[-1], DT).joint_positions)
@@ -62,7 +62,7 @@ def _excess(path: Array) -> Array:
 NONE = {"finite": 0, "position": 0, "speed": 0, "acceleration": 0}
 
 
-def test_oracle_sees_violations() -> None:
+def test_the_oracle_detects_violations() -> None:
     path = np.tile(READY, (4, 1))
     path[2, 8] = UPPER[8] + 0.1
     assert all(count_violations(path)[key] for key in ("position", "speed", "acceleration"))
@@ -79,7 +79,7 @@ def test_hostile_targets_keep_all_limits(oracle: Oracle, seed: int) -> None:
     path = drive(create(QPIKSolver), hostile_targets(oracle, TICKS, seed=seed))
     assert count_violations(path) == NONE
     reached = np.abs(np.diff(path, axis=0)).max(axis=0) / DT / SPEED
-    assert (reached > 0.3).sum() > 10, "the targets are not hostile enough to mean anything"
+    assert (reached > 0.3).sum() > 10, "the targets are too easy for this test"
 
 
 @pytest.mark.parametrize("solver_class", [DLSSolver, PinkIKSolver, ProportionalMapper])
@@ -127,7 +127,7 @@ def test_start_outside_limits_returns_slowly(
     assert counts["speed"] == counts["acceleration"] == 0
     assert ((path[-1] >= LOWER) & (path[-1] <= UPPER)).all()
     outside = np.maximum(_excess(path), 0.0).max(axis=1)
-    assert (np.diff(outside) <= 1e-12).all(), "a joint went further out"
+    assert (np.diff(outside) <= 1e-12).all(), "a joint moved further out of its limits"
 
 
 def test_tighter_limits_of_the_options_hold(oracle: Oracle) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Distances of simple shapes on links agree with those of Pinocchio's library."""
+"""Distances of simple shapes on links agree with those of Pinocchio."""
 
 import numpy as np
 import pinocchio as pin
@@ -13,19 +13,19 @@ from teleop_system.solvers.robot_geometry import RobotGeometry
 
 
 @pytest.mark.parametrize("name", ["rby1", "rby1_dg5f"])
-def test_distances_are_those_of_the_library_at_any_posture(name: str) -> None:
+def test_distances_agree_with_the_library_at_any_posture(name: str) -> None:
     robot = load_robot(name)
     parts = RobotParts(robot)
     ours = RobotGeometry(robot, parts.joints).distances
     random = np.random.default_rng(0)
-    geometry, placed = ours._geometry, ours._geometry.createData()
+    geometry, geometry_data = ours._geometry, ours._geometry.createData()
     model, data = ours._kinematics.model, ours._kinematics.model.createData()
     for _ in range(100):
         joints = random.uniform(parts.lower, parts.upper)
         configuration = ours._kinematics.configuration(joints[ours._columns])
-        pin.computeDistances(model, data, geometry, placed, configuration)
-        theirs = np.array([result.min_distance for result in placed.distanceResults])
-        # The library searches where a shape is a box, and is no nearer to the truth than this.
+        pin.computeDistances(model, data, geometry, geometry_data, configuration)
+        theirs = np.array([result.min_distance for result in geometry_data.distanceResults])
+        # For boxes the library iterates, and is only this accurate.
         np.testing.assert_allclose(ours.measure_all(joints), theirs, rtol=0.0, atol=1e-5)
 
 
@@ -40,7 +40,7 @@ def test_most_pairs_need_no_library() -> None:
 
 
 def known_contacts(distances: LinkDistances, joints: np.ndarray) -> np.ndarray:
-    """Return what the kernels find without the library."""
+    """Return the distances that the kernels compute without the library."""
     contacts = np.empty(distances.count, dtype=kernels.CONTACT)
     kernels.find_contacts(
         distances.tree.joints,
@@ -59,14 +59,14 @@ def known_contacts(distances: LinkDistances, joints: np.ndarray) -> np.ndarray:
     [
         ([0, 0, 0], [1, 0, 0], [0.5, 1, -1], [0, 0, 2], 1.0),  # They cross, one above the other.
         ([0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 0], 1.0),  # Parallel.
-        ([0, 0, 0], [1, 0, 0], [3, 0, 0], [1, 0, 0], 2.0),  # In line.
+        ([0, 0, 0], [1, 0, 0], [3, 0, 0], [1, 0, 0], 2.0),  # Collinear.
         ([0, 0, 0], [1, 0, 0], [2, 1, 0], [0, 1, 0], 2.0**0.5),  # End to end.
         ([0, 0, 0], [0, 0, 0], [1, 1, 0], [0, 0, 0], 2.0**0.5),  # Two points.
         ([0, 0, 0], [0, 0, 0], [1, -1, 0], [0, 2, 0], 1.0),  # A point and a segment.
         ([0, 0, 0], [1, 0, 0], [0.5, 0, 0], [0, 1, 0], 0.0),  # They touch.
     ],
 )
-def test_segments_are_as_far_apart_as_a_drawing_shows(
+def test_distances_of_segments_agree_with_those_by_hand(
     p: list[float], d: list[float], q: list[float], e: list[float], distance: float
 ) -> None:
     one, length, other, other_length = (np.array(v, dtype=np.float64) for v in (p, d, q, e))
@@ -77,7 +77,7 @@ def test_segments_are_as_far_apart_as_a_drawing_shows(
     assert apart == pytest.approx(distance, abs=1e-12)
 
 
-def test_a_segment_is_as_far_from_a_box_as_its_nearest_sample() -> None:
+def test_distance_from_a_segment_to_a_box_is_that_of_its_nearest_sample() -> None:
     random = np.random.default_rng(1)
     shares = np.linspace(0.0, 1.0, 2001)[:, None]
     for _ in range(300):
@@ -91,7 +91,7 @@ def test_a_segment_is_as_far_from_a_box_as_its_nearest_sample() -> None:
         assert found == pytest.approx(sampled, abs=1e-3)
 
 
-def test_a_segment_is_as_far_from_a_cylinder_as_its_nearest_sample() -> None:
+def test_distance_from_a_segment_to_a_cylinder_is_that_of_its_nearest_sample() -> None:
     random = np.random.default_rng(3)
     shares = np.linspace(0.0, 1.0, 2001)[:, None]
     for _ in range(300):
@@ -109,7 +109,7 @@ def test_a_segment_is_as_far_from_a_cylinder_as_its_nearest_sample() -> None:
         assert found == pytest.approx(sampled, abs=1e-3)
 
 
-def test_contacts_join_the_nearest_points_along_their_direction() -> None:
+def test_the_direction_of_a_contact_joins_the_nearest_points() -> None:
     robot = load_robot("rby1")
     parts = RobotParts(robot)
     distances = RobotGeometry(robot, parts.joints).distances

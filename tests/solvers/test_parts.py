@@ -56,7 +56,7 @@ def test_a_joint_within_the_bounds_can_always_brake(
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_check_of_a_free_step_allows_only_what_the_bounds_allow(seed: int) -> None:
+def test_the_check_of_an_unconstrained_step_agrees_with_the_bounds(seed: int) -> None:
     random = np.random.default_rng(seed)
     limits = JointLimitArrays(np.full(8, -0.3), np.full(8, 0.3), np.full(8, 1.0), np.full(8, 10.0))
     bounds = MotionBounds(limits, return_speed=0.1)
@@ -115,7 +115,7 @@ def test_errors_of_a_task_agree_with_scipy(seed: int) -> None:
     np.testing.assert_allclose(error[3:], (there * here.inv()).as_rotvec(), atol=1e-9)
 
 
-def test_a_small_error_is_closed_at_once_and_a_large_one_in_time() -> None:
+def test_a_small_error_is_corrected_at_once_and_a_large_one_gradually() -> None:
     task, chains = task_at(np.zeros(3), Rotation.identity())
     steps = []
     for distance in (1e-6, 0.01, 1.0):
@@ -126,7 +126,7 @@ def test_a_small_error_is_closed_at_once_and_a_large_one_in_time() -> None:
     assert steps[2] == pytest.approx(1.5 * 0.01)
 
 
-def test_a_far_target_has_a_smaller_share_than_a_near_one() -> None:
+def test_a_far_target_has_a_smaller_weight_than_a_near_one() -> None:
     task, chains = task_at(np.zeros(3), Rotation.identity())
     shares = []
     for distance in (0.05, 0.5, 100.0):
@@ -156,14 +156,14 @@ def test_back_ends_find_the_minimum(name: str, rows: int) -> None:
         assert (matrix @ solution >= low - 1e-6).all()
         slope = hessian @ solution + gradient
         random = np.random.default_rng(seed)
-        for _ in range(50):  # No feasible direction leads down.
+        for _ in range(50):  # No feasible direction reduces the cost.
             other = np.clip(solution + 0.1 * random.normal(size=8), lower, upper)
             if (matrix @ other >= low).all():
                 assert slope @ (other - solution) >= -1e-5
 
 
 @pytest.mark.parametrize("name", list(BACKENDS))
-def test_bounds_come_before_rows(name: str) -> None:
+def test_bounds_take_precedence_over_rows(name: str) -> None:
     bounds = np.full(8, -0.1), np.full(8, 0.1)
     rows = np.ones((1, 8))
     solution = BACKENDS[name][1](8).solve(np.eye(8), np.ones(8), bounds, rows, np.array([5.0]))
@@ -190,12 +190,12 @@ def test_a_robot_without_a_urdf_is_solved_from_its_mjcf() -> None:
     assert solver.get_joint_names() == make_solver(robot).get_joint_names()
 
 
-def test_options_win_over_the_description() -> None:
+def test_options_take_precedence_over_the_description() -> None:
     solver = make_solver(load_robot("rby1"), joint_names=("torso_5",))
     assert solver.get_joint_names() == ["torso_5"]
 
 
-def test_an_unknown_solver_is_told_with_the_valid_ones() -> None:
+def test_an_unknown_solver_is_reported_with_the_valid_ones() -> None:
     with pytest.raises(UnknownNameError, match="proportional"):
         make_solver(load_robot("rby1"), "newton")
 

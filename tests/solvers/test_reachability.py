@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The judge of what a robot can reach knows what it can and what it cannot."""
+"""The search for reachable poses finds those that are, and no others."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def oracle() -> Reachability:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_where_hands_have_been_they_can_be(oracle: Reachability, seed: int) -> None:
+def test_poses_of_a_valid_posture_are_reachable(oracle: Reachability, seed: int) -> None:
     random = np.random.default_rng(seed)
     apart = np.array([0.0] * 6 + [0.0, -0.3] + [0.0] * 5 + [0.0, 0.3] + [0.0] * 5)
     joints = np.clip(READY + apart + 0.15 * random.normal(size=READY.size), LOWER, UPPER)
@@ -32,7 +32,9 @@ def test_where_hands_have_been_they_can_be(oracle: Reachability, seed: int) -> N
 @pytest.mark.parametrize(
     "place", [(2.5, -0.3, 1.0), (0.0, 0.0, 0.6)], ids=["far away", "in the body"]
 )
-def test_elsewhere_they_cannot(oracle: Reachability, place: tuple[float, float, float]) -> None:
+def test_poses_far_away_or_inside_the_body_are_not(
+    oracle: Reachability, place: tuple[float, float, float]
+) -> None:
     poses = oracle.poses(READY)
     poses["right_arm"] = Pose6D(np.array(place), poses["right_arm"].orientation)
     assert not oracle.search(poses, READY, starts=4).is_reachable

@@ -40,19 +40,19 @@ def regularized(
     return np.diag(hessian).tolist(), pull.tolist()
 
 
-def test_inertia_pulls_towards_the_last_step() -> None:
+def test_the_inertia_term_favours_the_last_step() -> None:
     prices, pull = terms([0.0, 0.0], [0.01, -0.02], inertia=0.5)
     assert prices == [0.5, 0.5]
     np.testing.assert_allclose(pull, [0.005, -0.01])
 
 
-def test_joints_that_accelerate_slowly_pay_more_for_it() -> None:
+def test_joints_with_low_acceleration_limits_have_a_higher_cost() -> None:
     options = SolverOptions(inertia=0.5, damping=0.0)
     prices, _ = regularized([0.0, 0.0], [0.0, 0.0], limits(5.0), options)
     np.testing.assert_allclose(prices, 2.0, atol=1e-4)
 
 
-def test_limits_push_back_within_their_margin_only() -> None:
+def test_limits_repel_within_their_margin_only() -> None:
     prices, pull = terms([0.85, -0.95], [0.0, 0.0], limit_weight=1.0, limit_margin=0.2)
     np.testing.assert_allclose(pull, [-0.05 * 2.0 * DT, 0.15 * 2.0 * DT])
     np.testing.assert_allclose(prices, [0.25, 0.75])
@@ -60,24 +60,24 @@ def test_limits_push_back_within_their_margin_only() -> None:
 
 
 def quickest(oracle: Oracle, **options: object) -> float:
-    """Return the largest acceleration on the way of a hand along its own stretched arm."""
+    """Return the largest acceleration while a hand moves along its stretched arm."""
     solver, joints, path = create(QPIKSolver, chains=HANDS_FIRST, **options), READY, [READY]
     start = oracle.poses(READY)
     for tick in range(200):
         ahead = 0.2 * (1.0 - np.cos(np.pi * tick * DT))
-        place = start["right_arm"].position + np.array([ahead, 0.0, 0.0])
-        target = {**start, "right_arm": Pose6D(place, start["right_arm"].orientation)}
+        position = start["right_arm"].position + np.array([ahead, 0.0, 0.0])
+        target = {**start, "right_arm": Pose6D(position, start["right_arm"].orientation)}
         joints = solver.solve_multi(target, joints, DT).joint_positions
         path.append(joints)
     return float((np.abs(np.diff(path, 2, axis=0)) / DT**2 / ACCELERATION).max())
 
 
-def test_a_stretched_arm_moves_calmly(oracle: Oracle) -> None:
-    assert quickest(oracle) > 0.95, "the course was too easy"
+def test_a_stretched_arm_moves_without_high_accelerations(oracle: Oracle) -> None:
+    assert quickest(oracle) > 0.95, "the motion was too easy"
     assert quickest(oracle, **CALM) <= 0.7 + 1e-6
 
 
 @pytest.mark.parametrize("share", [0.0, 1.1, -0.5])
-def test_a_share_of_the_acceleration_is_a_share(share: float) -> None:
+def test_a_share_of_the_acceleration_limits_is_respected(share: float) -> None:
     with pytest.raises(ConfigError, match="acceleration_share"):
         SolverOptions(acceleration_share=share)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links of the robot do not touch, judged by coal on shapes that the test loads itself."""
+"""Links of the robot do not touch: coal checks it on shapes that the test loads itself."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ DOWN = np.array([0.0, 0.0, 0.0, 1.0])
 
 
 def nearest(oracle: Oracle, targets: list[dict[str, Pose6D]], **options: object) -> float:
-    """Return the smallest distance in the course of a run [m]."""
+    """Return the smallest distance during a run [m]."""
     solver, joints, least = create(QPIKSolver, **options), READY, np.inf
     for target in targets:
         joints = solver.solve_multi(target, joints, DT).joint_positions
@@ -39,7 +39,7 @@ def into_each_other() -> list[dict[str, Pose6D]]:
 
 @pytest.mark.parametrize("targets", [into_torso(), into_each_other()], ids=["torso", "hands"])
 def test_hands_stop_before_they_touch(oracle: Oracle, targets: list[dict[str, Pose6D]]) -> None:
-    assert nearest(oracle, targets, collision_pairs=()) < 0.0, "nothing was in danger"
+    assert nearest(oracle, targets, collision_pairs=()) < 0.0, "no links came near each other"
     assert STOP <= nearest(oracle, targets) < SLOW
 
 
@@ -61,7 +61,7 @@ def test_retreat_is_always_possible(oracle: Oracle) -> None:
     assert result.error_position < 1e-3
 
 
-def test_a_start_that_is_too_near_moves_apart(oracle: Oracle) -> None:
+def test_links_that_start_too_near_move_apart(oracle: Oracle) -> None:
     start = np.zeros(20)  # At zero the hands hang 30 mm beside the legs.
     solver = create(QPIKSolver, collision_stop=0.035, collision_slow=0.06)
     before, joints = oracle.distance(start), start
@@ -106,7 +106,7 @@ def test_bounds_on_unmeasured_pairs_are_never_too_high(oracle: Oracle) -> None:
         assert (bounds <= closest.distances.measure_all(rest) + 1e-5).all()
 
 
-def test_an_unknown_link_is_named_with_the_valid_ones() -> None:
+def test_an_unknown_link_is_reported_with_the_valid_ones() -> None:
     with pytest.raises(UnknownNameError, match="link_torso_5"):
         create(QPIKSolver, collision_pairs=[("link_torso_55", "ee_left")])
 

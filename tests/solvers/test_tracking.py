@@ -91,10 +91,10 @@ def test_a_step_is_reached_in_a_second_without_overshoot(
     _, path = settle(create(solver_class), targets, READY, 120)
     left = np.array([errors(oracle.poses(joints), targets)[0] for joints in path])
     assert left[100] < 1e-3
-    assert np.diff(left).max() < 3e-3, "the hand went away from its target"
+    assert np.diff(left).max() < 3e-3, "the hand moved away from its target"
 
 
-def test_a_target_that_moves_on_is_caught_up_with(oracle: Oracle) -> None:
+def test_a_moving_target_is_caught_up_with(oracle: Oracle) -> None:
     solver, joints = create(QPIKSolver), READY
     targets = oracle.poses(READY)
     for tick in range(150):
@@ -105,7 +105,7 @@ def test_a_target_that_moves_on_is_caught_up_with(oracle: Oracle) -> None:
 
 
 @pytest.mark.parametrize("solver_class", ALL)
-def test_an_unreachable_target_leaves_the_robot_calm(
+def test_an_unreachable_target_causes_no_oscillation(
     oracle: Oracle, solver_class: type[IIKSolver]
 ) -> None:
     targets = {"right_arm": Pose6D(np.array([3.0, -1.0, 2.0]), np.array([0.0, 0.0, 0.0, 1.0]))}
@@ -133,7 +133,7 @@ def test_an_unreachable_chain_does_not_shake_the_others(oracle: Oracle) -> None:
 
 
 @pytest.mark.parametrize("offset", [(0.0, 0.0, -0.15), (0.0, 0.0, 0.15), (0.25, -0.05, 0.2)])
-def test_straight_arms_stay_well_behaved(oracle: Oracle, offset: tuple[float, ...]) -> None:
+def test_straight_arms_cause_no_high_velocities(oracle: Oracle, offset: tuple[float, ...]) -> None:
     straight = np.zeros(20)
     targets = oracle.poses(straight)
     for name in ("right_arm", "left_arm"):
@@ -162,16 +162,18 @@ def test_solve_moves_the_first_chain(oracle: Oracle) -> None:
     assert np.linalg.norm(oracle.poses(joints)["right_arm"].position - target.position) < 1e-3
 
 
-def test_posture_is_approached_where_targets_leave_it_free(oracle: Oracle) -> None:
-    targets, wished = oracle.poses(READY), READY.copy()
-    wished[6:13] += 0.3
+def test_the_posture_is_approached_in_the_null_space_of_the_targets(oracle: Oracle) -> None:
+    targets, preferred = oracle.poses(READY), READY.copy()
+    preferred[6:13] += 0.3
     plain, changed = create(QPIKSolver), create(QPIKSolver)
-    changed.set_posture_target(wished)
+    changed.set_posture_target(preferred)
     _, path = settle(plain, targets, READY, 300)
     result, changed_path = settle(changed, targets, READY, 300)
     assert result.success
     assert result.error_position < 1e-3
-    assert np.linalg.norm(changed_path[-1] - wished) < np.linalg.norm(path[-1] - wished) - 0.03
+    assert (
+        np.linalg.norm(changed_path[-1] - preferred) < np.linalg.norm(path[-1] - preferred) - 0.03
+    )
 
 
 def test_the_same_rotation_with_the_other_sign_gives_the_same_result(oracle: Oracle) -> None:
@@ -183,7 +185,9 @@ def test_the_same_rotation_with_the_other_sign_gives_the_same_result(oracle: Ora
 
 
 @pytest.mark.parametrize("solver_class", ALL)
-def test_joints_go_by_name_not_by_order(oracle: Oracle, solver_class: type[IIKSolver]) -> None:
+def test_joints_are_matched_by_name_and_not_by_order(
+    oracle: Oracle, solver_class: type[IIKSolver]
+) -> None:
     order = np.random.default_rng(8).permutation(20)
     names = tuple(JOINTS[index] for index in order)
     plain, shuffled = create(solver_class), create(solver_class, joint_names=names)

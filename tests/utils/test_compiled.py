@@ -51,7 +51,7 @@ def run_together(folder: Path, count: int) -> list[tuple[str, str]]:
     return [user.communicate(timeout=LIMIT) for user in users]
 
 
-def test_of_several_processes_one_compiles_and_says_so(tmp_path: Path) -> None:
+def test_only_one_of_several_processes_compiles_and_logs_it(tmp_path: Path) -> None:
     (tmp_path / "some_kernels.py").write_text(KERNELS)
     first = run_together(tmp_path, 3)
     assert sorted(out for out, _ in first) == ["4.0 0\n", "4.0 0\n", "4.0 1\n"], first
@@ -59,7 +59,9 @@ def test_of_several_processes_one_compiles_and_says_so(tmp_path: Path) -> None:
     assert run_together(tmp_path, 1) == [("4.0 0\n", "")]
 
 
-def test_a_kernel_is_compiled_anew_when_one_that_it_calls_has_changed(tmp_path: Path) -> None:
+def test_a_kernel_is_compiled_again_when_a_kernel_that_it_calls_has_changed(
+    tmp_path: Path,
+) -> None:
     inner, middle = tmp_path / "inner_kernels.py", tmp_path / "middle_kernels.py"
     inner.write_text(KERNELS)
     middle.write_text(CALLING.format(module="inner_kernels", name="same", called="twice"))
@@ -72,7 +74,7 @@ def test_a_kernel_is_compiled_anew_when_one_that_it_calls_has_changed(tmp_path: 
     assert run_together(tmp_path, 1) == [("6.0 0\n", "")]
 
 
-def test_a_kernel_is_compiled_anew_when_a_constant_that_it_imports_has_changed(
+def test_a_kernel_is_compiled_again_when_an_imported_constant_has_changed(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "figures.py").write_text("FACTOR = 2.0\nUNUSED = 1.0\n")
@@ -85,7 +87,7 @@ def test_a_kernel_is_compiled_anew_when_a_constant_that_it_imports_has_changed(
     assert run_together(tmp_path, 1) == [("6.0 0\n", "")]
 
 
-def test_a_constant_of_a_kernel_that_is_called_counts_as_well(tmp_path: Path) -> None:
+def test_a_changed_constant_of_a_called_kernel_counts_as_well(tmp_path: Path) -> None:
     (tmp_path / "figures.py").write_text("FACTOR = 2.0\n")
     (tmp_path / "inner_kernels.py").write_text(IMPORTING)
     outer = CALLING.format(module="inner_kernels", name="same", called="twice")
@@ -99,7 +101,7 @@ ROW = np.dtype([("numbers", np.float64, 3), ("total", np.float64)])
 
 
 class Extent(NamedTuple):
-    """What a kernel returns by name."""
+    """The named result of a kernel."""
 
     least: float
     greatest: float
@@ -122,7 +124,7 @@ def test_kernels_take_rows_with_named_fields_and_return_named_results() -> None:
 
 
 @pytest.mark.skipif(not IS_COMPILED, reason="Numba is not in use")
-def test_a_kernel_may_not_use_what_is_not_tracked_for_changes() -> None:
+def test_a_kernel_may_use_only_what_is_tracked_for_changes() -> None:
     with pytest.raises(TypeError, match="uses 'Path'"):
 
         @kernel("f8(f8)")
@@ -130,7 +132,7 @@ def test_a_kernel_may_not_use_what_is_not_tracked_for_changes() -> None:
             return float(len(Path(str(number)).name))
 
 
-def test_a_kernel_refuses_other_types_than_its_own() -> None:
+def test_a_kernel_refuses_other_types_than_declared() -> None:
     @kernel("f8(f8)")
     def half(number: float) -> float:
         return 0.5 * number

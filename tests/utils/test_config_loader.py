@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loading of single files and of Hydra trees, and what the user is told when it fails."""
+"""Loading of single files and of Hydra trees, and the error messages when it fails."""
 
 import dataclasses
 import enum
@@ -127,12 +127,12 @@ def test_empty_file_or_section_means_the_defaults(tmp_path: Path, text: str) -> 
     assert load_config(Robot, write(tmp_path / "robot.yaml", text)) == Robot()
 
 
-def test_number_in_scientific_notation_needs_no_point(tmp_path: Path) -> None:
+def test_number_in_scientific_notation_needs_no_decimal_point(tmp_path: Path) -> None:
     path = write(tmp_path / "wheel.yaml", "radius: 1e-3\n")
     assert load_config(Wheel, path).radius == 1e-3
 
 
-def test_override_wins_over_the_file_and_the_last_one_over_all(tmp_path: Path) -> None:
+def test_override_takes_precedence_over_the_file_and_the_last_one_over_all(tmp_path: Path) -> None:
     path = write(tmp_path / "robot.yaml", "rate: 50\n")
     config = load_config(Robot, path, ["rate=60", "rate=70", "wheel.radius=0.5", "gains=[3]"])
     assert (config.rate, config.wheel.radius, config.gains) == (70.0, 0.5, (3.0,))
@@ -143,7 +143,7 @@ def test_reference_to_another_key_is_followed(tmp_path: Path) -> None:
     assert load_config(Robot, path).rate == 3.0
 
 
-def test_unknown_key_is_named_with_its_line_and_the_nearest_valid_one(tmp_path: Path) -> None:
+def test_unknown_key_is_reported_with_its_line_and_the_nearest_valid_one(tmp_path: Path) -> None:
     path = write(tmp_path / "robot.yaml", "name: arm\nwheel:\n  radios: 0.2\n")
     message = failure(Robot, path)
     assert message.startswith(f"{path}:3: no key named 'radios' in 'wheel'")
@@ -175,51 +175,51 @@ def test_unknown_key_is_named_with_its_line_and_the_nearest_valid_one(tmp_path: 
         ("rate: 0", "rate must be between 1.0 and 1000.0 Hz, got 0.0"),
     ],
 )
-def test_wrong_value_is_named_with_its_line_and_what_was_expected(
+def test_wrong_value_is_reported_with_its_line_and_what_was_expected(
     tmp_path: Path, text: str, expected: str
 ) -> None:
     path = write(tmp_path / "robot.yaml", f"# First line.\n{text}\n")
     assert failure(Robot, path).startswith(f"{path}:2: {expected}")
 
 
-def test_value_out_of_range_in_a_section_is_named_by_its_whole_key(tmp_path: Path) -> None:
+def test_value_out_of_range_in_a_section_is_reported_with_its_full_key(tmp_path: Path) -> None:
     path = write(tmp_path / "robot.yaml", "wheels:\n  left:\n    radius: -1\n")
     assert failure(Robot, path) == f"{path}:3: wheels.left.radius must be positive, got -1.0"
 
 
-def test_missing_key_without_default_is_named(tmp_path: Path) -> None:
+def test_missing_key_without_default_is_reported(tmp_path: Path) -> None:
     path = write(tmp_path / "named.yaml", "")
     assert failure(Named, path) == f"{path}: name is missing and has no default"
 
 
-def test_placeholder_that_nobody_filled_is_named(tmp_path: Path) -> None:
+def test_placeholder_without_a_value_is_reported(tmp_path: Path) -> None:
     path = write(tmp_path / "named.yaml", "name: ???\n")
     assert failure(Named, path).startswith(f"{path}:1: name: Missing mandatory value")
 
 
-def test_reference_to_nothing_is_named_in_one_line(tmp_path: Path) -> None:
+def test_reference_to_a_missing_key_is_reported_in_one_line(tmp_path: Path) -> None:
     path = write(tmp_path / "robot.yaml", "rate: ${nowhere}\n")
     message = failure(Robot, path)
     assert message == f"{path}:1: rate: Interpolation key 'nowhere' not found"
 
 
-def test_value_that_refers_to_a_wrong_one_leads_to_it(tmp_path: Path) -> None:
+def test_reference_to_a_wrong_value_is_reported_with_the_referenced_key(tmp_path: Path) -> None:
     path = write(tmp_path / "robot.yaml", "name: fast\nrate: ${name}\n")
     message = failure(Robot, path)
     assert message == f"{path}:1 (through {path}:2): rate should be a number, got 'fast'"
 
 
-def test_references_that_go_round_in_a_circle_are_refused(tmp_path: Path) -> None:
+def test_circular_references_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "robot.yaml", "count: ${rate}\nrate: ${count}\n")
     assert failure(Robot, path).startswith(f"{path}:")
 
 
-def test_missing_file_is_named(tmp_path: Path) -> None:
+def test_missing_file_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "absent.yaml"
     assert failure(Robot, path) == f"{path}: no such file"
 
 
-def test_folder_in_place_of_a_file_is_refused(tmp_path: Path) -> None:
+def test_folder_instead_of_a_file_is_refused(tmp_path: Path) -> None:
     assert failure(Robot, tmp_path) == f"{tmp_path}: Is a directory"
 
 
@@ -228,12 +228,12 @@ def test_folder_in_place_of_a_file_is_refused(tmp_path: Path) -> None:
     [("name: arm\nrate: [1, 2\ncount: 1\n", 3), ("name: a\nname: b\n", 2), ("a: b: c\n", 1)],
     ids=["bracket", "duplicate", "colon"],
 )
-def test_broken_yaml_is_named_with_its_line(tmp_path: Path, text: str, line: int) -> None:
+def test_broken_yaml_is_reported_with_its_line(tmp_path: Path, text: str, line: int) -> None:
     path = write(tmp_path / "robot.yaml", text)
     assert failure(Robot, path).startswith(f"{path}:{line}: not valid YAML")
 
 
-def test_list_in_place_of_keys_is_refused(tmp_path: Path) -> None:
+def test_list_instead_of_keys_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "robot.yaml", "- a\n- b\n")
     assert failure(Robot, path) == f"{path}: should contain keys and values, got a list"
 
@@ -287,25 +287,25 @@ def test_deleted_group_leaves_the_defaults(tree: Path) -> None:
     assert compose_config(Tree, tree, overrides=["~robot"]).robot == Robot()
 
 
-def test_wrong_value_in_a_tree_is_named_by_the_file_it_stands_in(tree: Path) -> None:
+def test_wrong_value_in_a_tree_is_reported_with_its_file(tree: Path) -> None:
     write(tree / "robot/big.yaml", "name: big\nwheel:\n  radius: wide\n")
     path = tree / "robot/big.yaml"
     assert tree_failure(tree) == (f"{path}:3: robot.wheel.radius should be a number, got 'wide'")
 
 
-def test_unknown_key_in_a_tree_is_named_by_the_file_it_stands_in(tree: Path) -> None:
+def test_unknown_key_in_a_tree_is_reported_with_its_file(tree: Path) -> None:
     write(tree / "robot/big.yaml", "name: big\n\nrat: 3\n")
     message = tree_failure(tree)
     assert message.startswith(f"{tree / 'robot/big.yaml'}:3: no key named 'rat' in 'robot'")
     assert "did you mean 'rate'?" in message
 
 
-def test_unknown_key_in_the_main_file_is_named(tree: Path) -> None:
+def test_unknown_key_in_the_main_file_is_reported(tree: Path) -> None:
     write(tree / "default.yaml", "sped: 2.0\n")
     assert tree_failure(tree).startswith(f"{tree / 'default.yaml'}:1: no key named 'sped'")
 
 
-def test_broken_yaml_in_a_tree_is_named_with_its_line(tree: Path) -> None:
+def test_broken_yaml_in_a_tree_is_reported_with_its_line(tree: Path) -> None:
     path = write(tree / "robot/big.yaml", "name: big\nrate: [1\ncount: 1\n")
     assert tree_failure(tree).startswith(f"{path}:3: not valid YAML")
 
@@ -329,19 +329,19 @@ def test_wrong_override_of_a_tree_is_quoted_with_the_valid_choices(
     assert expected in message
 
 
-def test_option_that_the_defaults_name_and_nobody_wrote_is_named(tree: Path) -> None:
+def test_missing_file_of_the_defaults_list_is_reported(tree: Path) -> None:
     write(tree / "default.yaml", "defaults:\n  - robot: bigg\n")
     message = tree_failure(tree)
     assert message.startswith(f"{tree / 'default.yaml'}: its defaults name 'bigg'")
     assert "did you mean 'big'?" in message
 
 
-def test_missing_main_file_is_named_with_those_that_exist(tree: Path) -> None:
+def test_missing_main_file_is_reported_with_those_that_exist(tree: Path) -> None:
     with pytest.raises(ConfigError, match="did you mean 'default'"):
         compose_config(Tree, tree, name="defualt")
 
 
-def test_composition_leaves_an_outer_hydra_as_it_was(tree: Path) -> None:
+def test_composition_does_not_change_an_outer_hydra(tree: Path) -> None:
     with initialize_config_dir(str(tree), version_base="1.2"):
         outer = GlobalHydra.instance().hydra
         compose_config(Tree, tree)
@@ -350,7 +350,7 @@ def test_composition_leaves_an_outer_hydra_as_it_was(tree: Path) -> None:
     assert not GlobalHydra.instance().is_initialized()
 
 
-def test_failed_composition_leaves_no_hydra_behind(tree: Path) -> None:
+def test_failed_composition_clears_hydra(tree: Path) -> None:
     tree_failure(tree, "robot=absent")
     write(tree / "robot/big.yaml", "name: [\n")
     tree_failure(tree)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one-euro filters: calm at rest, prompt in motion, the same at any rate."""
+"""The one-euro filters: little noise at rest, little lag in motion, the same at any rate."""
 
 import math
 
@@ -71,7 +71,7 @@ def test_without_time_nothing_changes() -> None:
     assert filter_.update(9.0, 0.0) == 1.0
 
 
-def test_a_reset_filter_starts_anew() -> None:
+def test_a_reset_filter_starts_again() -> None:
     filter_ = OneEuroFilter(1.0)
     filter_.update(1.0, 0.01)
     filter_.reset()
@@ -81,9 +81,9 @@ def test_a_reset_filter_starts_anew() -> None:
 def test_a_rotation_about_one_axis_is_filtered_like_its_angle() -> None:
     rotation, angle = OneEuroRotationFilter(1.0, 2.0), OneEuroFilter(1.0, 2.0)
     for tick in range(100):
-        turn = 0.5 * math.sin(0.05 * tick)
-        expected = angle.update(turn, 0.01)[0]
-        quaternion = rotation.update(quat_exp([0.0, 0.0, turn]), 0.01)
+        yaw = 0.5 * math.sin(0.05 * tick)
+        expected = angle.update(yaw, 0.01)[0]
+        quaternion = rotation.update(quat_exp([0.0, 0.0, yaw]), 0.01)
         assert float(quat_distance(quaternion, quat_exp([0.0, 0.0, expected]))) < 1e-9
 
 
@@ -97,7 +97,7 @@ def test_the_sign_of_a_quaternion_does_not_matter() -> None:
         assert float(quat_distance(a, b)) < 1e-7
 
 
-def test_filtered_rotations_stay_of_unit_length() -> None:
+def test_filtered_rotations_keep_unit_length() -> None:
     rng = np.random.default_rng(3)
     filter_ = OneEuroRotationFilter(1.0, 1.0)
     for _ in range(500):

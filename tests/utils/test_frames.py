@@ -49,7 +49,7 @@ def test_forward_left_and_up_become_the_axes_of_ros(
 
 
 @pytest.mark.parametrize(("to_ros", "from_ros", "axes"), POSITIONS)
-def test_position_survives_the_way_there_and_back(
+def test_position_is_unchanged_after_conversion_there_and_back(
     to_ros: Convert, from_ros: Convert, axes: NDArray[np.float64]
 ) -> None:
     points = np.random.default_rng(1).normal(size=(3, 5, 3))
@@ -58,7 +58,7 @@ def test_position_survives_the_way_there_and_back(
 
 
 @pytest.mark.parametrize(("to_ros", "from_ros", "scalar_first", "axes"), ORIENTATIONS)
-def test_orientation_is_the_rotation_seen_in_the_axes_of_ros(
+def test_orientation_is_the_rotation_in_the_axes_of_ros(
     to_ros: Convert, from_ros: Convert, scalar_first: bool, axes: NDArray[np.float64]
 ) -> None:
     xyzw = random_xyzw(20)
@@ -68,7 +68,7 @@ def test_orientation_is_the_rotation_seen_in_the_axes_of_ros(
 
 
 @pytest.mark.parametrize(("to_ros", "from_ros", "scalar_first", "axes"), ORIENTATIONS)
-def test_orientation_survives_the_way_there_and_back(
+def test_orientation_is_unchanged_after_conversion_there_and_back(
     to_ros: Convert, from_ros: Convert, scalar_first: bool, axes: NDArray[np.float64]
 ) -> None:
     q = random_xyzw(2, 3)
@@ -77,7 +77,7 @@ def test_orientation_survives_the_way_there_and_back(
 
 
 @pytest.mark.parametrize("convert", [row[index] for row in ORIENTATIONS for index in (0, 1)])
-def test_wrong_quaternion_shape_is_refused_at_the_border(convert: Convert) -> None:
+def test_wrong_quaternion_shape_is_refused(convert: Convert) -> None:
     with pytest.raises(InvalidPoseError, match=r"needs 4 numbers, got shape \(3,\)"):
         convert([0.0, 0.0, 1.0])
 
@@ -86,8 +86,8 @@ def test_one_metre_ahead_of_a_headset_is_one_metre_along_x() -> None:
     np.testing.assert_array_equal(tf.steamvr_to_ros2_position([0.0, 0.0, -1.0]), [1, 0, 0])
 
 
-def test_turning_left_in_a_headset_is_positive_yaw() -> None:
-    # A left turn is positive about the upward axis, which is y there: wxyz, scalar first.
+def test_rotation_of_a_headset_to_the_left_is_positive_yaw() -> None:
+    # A rotation to the left is positive about the upward axis, here y: wxyz, scalar first.
     left = [math.cos(0.25), 0.0, math.sin(0.25), 0.0]
     np.testing.assert_allclose(
         tf.quat_to_euler(tf.steamvr_to_ros2_quaternion(left)), [0.0, 0.0, 0.5], atol=EXACT
@@ -133,7 +133,7 @@ def test_bvh_position_is_scaled_to_metres() -> None:
     )
 
 
-def test_bvh_quaternion_is_renamed_as_the_contract_says() -> None:
+def test_bvh_quaternion_is_converted_as_in_the_contract() -> None:
     np.testing.assert_array_equal(
         tf.bvh_to_ros2_quaternion([0.1, 0.2, 0.3, 0.4]), [0.4, 0.2, 0.3, 0.1]
     )
@@ -145,7 +145,7 @@ def test_length_of_a_bvh_unit_must_be_positive(scale: float) -> None:
         tf.ros2_to_bvh_position([1.0, 0.0, 0.0], scale=scale)
 
 
-def test_optical_frame_is_turned_as_rep_103_says() -> None:
+def test_optical_frame_is_rotated_as_in_rep_103() -> None:
     rep_103 = tf.euler_to_quat(-0.5 * math.pi, 0.0, -0.5 * math.pi)
     np.testing.assert_allclose(tf.OPTICAL_IN_CAMERA, rep_103, atol=EXACT)
 
@@ -157,7 +157,7 @@ def test_point_and_orientation_of_the_optical_frame_agree() -> None:
     np.testing.assert_allclose(through_optical, through_camera, atol=EXACT)
 
 
-def test_camera_orientation_survives_the_way_through_the_optical_frame() -> None:
+def test_camera_orientation_is_unchanged_after_conversion_to_the_optical_frame_and_back() -> None:
     q = random_xyzw(10)
     back = tf.optical_to_camera_quaternion(tf.camera_to_optical_quaternion(q))
     np.testing.assert_allclose(back, q, atol=EXACT)

@@ -32,7 +32,7 @@ def _restore() -> Iterator[None]:
         ("teleop_systematic", "teleop_system.teleop_systematic"),
     ],
 )
-def test_logger_lies_below_the_root_of_the_package(name: str, full: str) -> None:
+def test_logger_is_below_the_root_of_the_package(name: str, full: str) -> None:
     assert get_logger(name).name == full
 
 
@@ -56,7 +56,7 @@ def test_terminal_gets_plain_lines_when_captured(capsys: pytest.CaptureFixture[s
     assert "detail" not in captured
 
 
-def test_file_gets_every_line_and_its_folder_is_made(tmp_path: Path) -> None:
+def test_file_gets_every_line_and_its_folder_is_created(tmp_path: Path) -> None:
     file = tmp_path / "runs/one/log.txt"
     setup_logging(logging.DEBUG, file)
     get_logger("arm").debug("detail")
@@ -82,12 +82,12 @@ def test_console_of_a_live_display_is_used(tmp_path: Path) -> None:
     assert "arm: held [bold]" in shown
 
 
-def test_unknown_level_is_refused_with_the_nearest() -> None:
+def test_unknown_level_is_refused_with_the_nearest_one() -> None:
     with pytest.raises(ConfigError, match="did you mean 'WARNING'"):
         setup_logging("warnin")
 
 
-def test_failed_setup_leaves_the_previous_one(capsys: pytest.CaptureFixture[str]) -> None:
+def test_failed_setup_keeps_the_previous_one(capsys: pytest.CaptureFixture[str]) -> None:
     setup_logging("INFO")
     with pytest.raises(ConfigError, match="cannot write the log file"):
         setup_logging("INFO", "/dev/null/log.txt")
@@ -113,7 +113,9 @@ def test_different_keys_do_not_throttle_each_other(caplog: pytest.LogCaptureFixt
     assert caplog.messages == ["left is stale", "right is stale"]
 
 
-def test_clock_that_starts_over_does_not_silence(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_clock_that_restarts_does_not_suppress_messages(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     throttled = ThrottledLogger(get_logger("arm"), period=1.0)
     with caplog.at_level(logging.WARNING, logger="teleop_system"):
         throttled.warning("stale", "before", now=100.0)

@@ -49,7 +49,7 @@ def test_trees_of_an_ament_workspace_are_found(
     assert paths.config_dir() == config
 
 
-def test_folder_beside_an_installed_package_is_not_taken_for_ours(installed: Path) -> None:
+def test_folder_beside_an_installed_package_is_not_used(installed: Path) -> None:
     make(installed / "lib/config")
     with pytest.raises(ConfigError, match="'config' folder of teleop_system is missing; searched"):
         paths.config_dir()
@@ -63,7 +63,7 @@ def test_environment_chooses_the_configuration(
     assert paths.config_dir() == mine
 
 
-def test_environment_adds_models_before_ours(
+def test_environment_adds_models_that_take_precedence(
     installed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ours = make(installed / "prefix/share/teleop_system/models")
@@ -80,9 +80,9 @@ def test_environment_adds_models_before_ours(
         (paths.MODELS_VARIABLE, paths.models_dirs),
     ],
 )
-def test_folder_that_the_environment_names_must_exist(
+def test_folder_of_the_environment_variable_must_exist(
     variable: str, find, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(variable, "/nonexistent/place")
+    monkeypatch.setenv(variable, "/nonexistent/folder")
     with pytest.raises(ConfigError, match=f"{variable}.*no such folder"):
         find()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plain floats give what the transforms for arrays give."""
+"""Plain floats give the same results as the transforms for arrays."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def pose() -> PoseTuple:
 
 
 @pytest.mark.parametrize("_", range(20))
-def test_rotations_agree_with_those_of_arrays(_: int) -> None:
+def test_rotations_agree_with_the_array_functions(_: int) -> None:
     a, b, v = quaternion(), quaternion(), vector()
     pairs: list[tuple[ArrayLike, ArrayLike]] = [
         (kernels.multiply(a, b), transforms.quat_multiply(a, b)),
@@ -44,22 +44,22 @@ def test_rotations_agree_with_those_of_arrays(_: int) -> None:
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
 def test_a_blend_lies_between_both_poses(share: float) -> None:
     a, b = pose(), pose()
-    position, turn = poses.blend(a, b, share)
+    position, orientation = poses.blend(a, b, share)
     np.testing.assert_allclose(position, np.add(a[0], share * np.subtract(b[0], a[0])))
-    assert transforms.quat_distance(turn, transforms.quat_slerp(a[1], b[1], share)) < 1e-7
+    assert transforms.quat_distance(orientation, transforms.quat_slerp(a[1], b[1], share)) < 1e-7
 
 
 def test_a_pose_and_its_inverse_cancel() -> None:
     a = pose()
-    position, turn = poses.compose(a, poses.inverse(a))
+    position, orientation = poses.compose(a, poses.inverse(a))
     np.testing.assert_allclose(position, np.zeros(3), atol=1e-12)
-    assert transforms.quat_angle(turn) < 1e-7
+    assert transforms.quat_angle(orientation) < 1e-7
 
 
 @pytest.mark.parametrize("lean", [0.0, 0.7, -1.2])
-def test_leaning_does_not_change_the_heading(lean: float) -> None:
-    turn = transforms.quat_multiply(
+def test_roll_and_pitch_do_not_change_the_heading(lean: float) -> None:
+    orientation = transforms.quat_multiply(
         transforms.quat_exp([0.0, 0.0, 0.8]), transforms.quat_exp([0.0, lean, 0.0])
     )
-    x, y, z, w = turn.tolist()
+    x, y, z, w = orientation.tolist()
     assert poses.heading_of((x, y, z, w)) == pytest.approx(0.8)

@@ -84,7 +84,7 @@ def constants() -> dict[str, str]:
     return {name: value for name, value in vars(TopicNames).items() if name.isupper()}
 
 
-def test_names_are_those_of_the_contract_each_once() -> None:
+def test_names_are_those_of_the_contract_without_duplicates() -> None:
     values = list(constants().values())
     assert len(values) == len(set(values))
     assert set(values) == CONTRACT
@@ -126,13 +126,13 @@ def test_hands_are_looked_up_by_side() -> None:
         TopicNames.hand_command("middle")
 
 
-def test_sensors_lie_below_their_kind() -> None:
+def test_sensor_topics_are_below_their_kind() -> None:
     assert TopicNames.imu("chest") == "/slave/imu/chest"
     assert TopicNames.force_torque("right_wrist") == "/slave/ft/right_wrist"
 
 
 @pytest.mark.parametrize("prefix", ["robot_1", "/robot_1", "/robot_1/", "robot_1/"])
-def test_prefix_is_put_in_front_however_it_is_written(prefix: str) -> None:
+def test_prefix_is_added_with_or_without_slashes(prefix: str) -> None:
     assert TopicNames.with_prefix(TopicNames.STATUS, prefix) == "/robot_1/teleop/status"
 
 
@@ -146,7 +146,7 @@ def test_empty_prefix_changes_nothing(prefix: str) -> None:
 
 
 @pytest.mark.parametrize("topic", [TopicNames.CLOCK, TopicNames.DIAGNOSTICS])
-def test_topics_of_ros_itself_take_no_prefix(topic: str) -> None:
+def test_topics_of_ros_itself_get_no_prefix(topic: str) -> None:
     assert TopicNames.with_prefix(topic, "robot_1") == topic
 
 
@@ -175,7 +175,7 @@ def test_profile_has_the_fields_of_its_preset(
     assert profile.depth == depth
 
 
-def test_ros_is_seen_where_it_is_installed() -> None:
+def test_ros_is_detected_where_it_is_installed() -> None:
     pytest.importorskip("rclpy")
     assert is_ros_available()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the schema reader does that no file can show; the rest is in test_config_loader."""
+"""Cases of the schema reader that no file can show; the rest is in test_config_loader."""
 
 import enum
 from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ def test_enum_is_found_by_value_and_by_name(written: object) -> None:
     assert read({"colour": written}).colour is Colour.RED
 
 
-def test_literal_does_not_take_true_for_one() -> None:
+def test_literal_distinguishes_true_from_one() -> None:
     with pytest.raises(ConfigError, match="<level>: level cannot be True"):
         read({"level": True})
 
@@ -66,7 +66,7 @@ def test_field_that_is_not_an_argument_is_no_key() -> None:
         read({"derived": 3})
 
 
-def test_any_deliberate_error_of_a_section_gets_its_place() -> None:
+def test_an_error_of_a_section_is_reported_with_its_key() -> None:
     with pytest.raises(ConfigError, match=r"^<inner>: inner: no number named '13'"):
         read({"inner": {"value": 13}})
 
@@ -81,7 +81,7 @@ def test_any_deliberate_error_of_a_section_gets_its_place() -> None:
         ("nothing.here", "<nothing.here>: no key named 'nothing'"),
     ],
 )
-def test_key_is_judged_without_a_value(key: str, problem: str | None) -> None:
+def test_key_is_checked_without_a_value(key: str, problem: str | None) -> None:
     found = SchemaReader(lambda key: f"<{key}>").problem_with_key(Outer, key)
     assert found is None if problem is None else found is not None and found.startswith(problem)
 

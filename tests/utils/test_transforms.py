@@ -16,7 +16,7 @@ from teleop_system.interfaces.master_device import Pose6D
 from teleop_system.utils import transforms as tf
 
 IDENTITY = np.array([0.0, 0.0, 0.0, 1.0])
-EXACT = 1e-14  # A few dozen roundings of numbers near one.
+EXACT = 1e-14  # A few dozen rounding errors of numbers near one.
 
 components = st.floats(-1.0, 1.0, allow_nan=False)
 directions = st.tuples(components, components, components).filter(lambda v: math.hypot(*v) > 1e-3)
@@ -36,7 +36,7 @@ def assert_same_rotation(a: NDArray[np.float64], b: NDArray[np.float64], atol: f
     assert np.all(distance <= atol), f"off by up to {distance.max()}"
 
 
-def test_product_is_that_of_scipy() -> None:
+def test_product_agrees_with_scipy() -> None:
     a, b = random_quaternions(200), random_quaternions(200, seed=2)
     expected = (Rotation.from_quat(a) * Rotation.from_quat(b)).as_quat()
     assert_same_rotation(tf.quat_multiply(a, b), expected, EXACT)
@@ -48,13 +48,13 @@ def test_product_is_associative() -> None:
     np.testing.assert_allclose(left, tf.quat_multiply(a, tf.quat_multiply(b, c)), atol=EXACT)
 
 
-def test_identity_changes_nothing_from_either_side() -> None:
+def test_identity_is_neutral_on_either_side() -> None:
     q = random_quaternions(50)
     np.testing.assert_array_equal(tf.quat_multiply(q, IDENTITY), q)
     np.testing.assert_array_equal(tf.quat_multiply(IDENTITY, q), q)
 
 
-def test_inverse_undoes_a_quaternion_of_any_length() -> None:
+def test_product_with_the_inverse_is_the_identity_at_any_length() -> None:
     q = 3.7 * random_quaternions(50)
     identities = np.broadcast_to(IDENTITY, (50, 4))
     np.testing.assert_allclose(tf.quat_multiply(q, tf.quat_inverse(q)), identities, atol=EXACT)
@@ -71,13 +71,13 @@ def test_normalised_quaternion_has_unit_length_and_the_same_direction() -> None:
     np.testing.assert_allclose(tf.quat_normalize(1e-5 * q), q, atol=EXACT)
 
 
-def test_canonical_form_is_one_for_both_signs() -> None:
+def test_canonical_form_is_the_same_for_both_signs() -> None:
     q = random_quaternions(50)
     np.testing.assert_array_equal(tf.quat_canonical(q), tf.quat_canonical(-q))
     assert np.all(tf.quat_canonical(q)[:, 3] >= 0.0)
 
 
-def test_rotated_vectors_are_those_of_scipy() -> None:
+def test_rotated_vectors_agree_with_scipy() -> None:
     q, v = random_quaternions(200), random_vectors(200)
     np.testing.assert_allclose(tf.quat_rotate(q, v), Rotation.from_quat(q).apply(v), atol=EXACT)
 
@@ -88,18 +88,18 @@ def test_length_of_the_quaternion_does_not_change_the_rotation() -> None:
     np.testing.assert_allclose(tf.quat_to_matrix(9.0 * q), tf.quat_to_matrix(q), atol=EXACT)
 
 
-def test_quarter_turn_about_z_takes_x_to_y() -> None:
+def test_90_degrees_about_z_rotate_x_to_y() -> None:
     quarter = [0.0, 0.0, math.sqrt(0.5), math.sqrt(0.5)]
     np.testing.assert_allclose(tf.quat_rotate(quarter, [1.0, 0.0, 0.0]), [0, 1, 0], atol=EXACT)
 
 
-def test_matrix_is_that_of_scipy() -> None:
+def test_matrix_agrees_with_scipy() -> None:
     q = random_quaternions(200)
     np.testing.assert_allclose(tf.quat_to_matrix(q), Rotation.from_quat(q).as_matrix(), atol=EXACT)
 
 
 @pytest.mark.parametrize("axis", range(4))
-def test_matrix_leads_back_to_the_quaternion_whichever_component_is_largest(axis: int) -> None:
+def test_matrix_gives_the_quaternion_back_whichever_component_is_largest(axis: int) -> None:
     q = random_quaternions(50, seed=axis)
     q[:, axis] += 3.0
     q = tf.quat_canonical(tf.quat_normalize(q))
@@ -109,7 +109,7 @@ def test_matrix_leads_back_to_the_quaternion_whichever_component_is_largest(axis
     np.testing.assert_allclose(single, q, atol=EXACT)
 
 
-def test_half_turns_survive_the_way_through_a_matrix() -> None:
+def test_rotations_by_180_degrees_are_unchanged_after_conversion_to_a_matrix_and_back() -> None:
     half_turns = np.eye(4)[:3]
     assert_same_rotation(tf.quat_from_matrix(tf.quat_to_matrix(half_turns)), half_turns, EXACT)
 
@@ -125,7 +125,7 @@ def test_half_turns_survive_the_way_through_a_matrix() -> None:
     ],
     ids=["reflection", "scaled", "sheared", "nan", "zero"],
 )
-def test_matrix_that_is_no_rotation_is_refused(matrix: NDArray[np.float64]) -> None:
+def test_matrix_that_is_not_a_rotation_is_refused(matrix: NDArray[np.float64]) -> None:
     with pytest.raises(InvalidPoseError, match="not a rotation"):
         tf.quat_from_matrix(matrix)
     with pytest.raises(InvalidPoseError, match="not a rotation"):
@@ -138,41 +138,39 @@ def test_single_precision_matrix_is_accepted() -> None:
     np.testing.assert_allclose(tf.quat_from_matrix(rounded), q, atol=1e-6)
 
 
-def test_distance_is_the_angle_scipy_finds_between_two_rotations() -> None:
+def test_distance_between_two_rotations_agrees_with_scipy() -> None:
     a, b = random_quaternions(200), random_quaternions(200, seed=5)
     expected = (Rotation.from_quat(a).inv() * Rotation.from_quat(b)).magnitude()
     np.testing.assert_allclose(tf.quat_distance(a, b), expected, atol=1e-13)
 
 
 @pytest.mark.parametrize("angle", [1e-300, 1e-12, 1e-3, 1.0, math.pi - 1e-9, math.pi])
-def test_angle_of_a_turn_keeps_its_digits(angle: float) -> None:
-    turn = tf.quat_exp([0.0, angle, 0.0])
-    assert float(tf.quat_angle(turn)) == pytest.approx(angle, rel=1e-14)
+def test_angle_of_a_small_rotation_is_accurate(angle: float) -> None:
+    rotation = tf.quat_exp([0.0, angle, 0.0])
+    assert float(tf.quat_angle(rotation)) == pytest.approx(angle, rel=1e-14)
 
 
 @settings(derandomize=True, deadline=None)
 @given(direction=directions, exponent=st.floats(-200.0, 0.0))
-def test_rotation_vector_survives_exp_and_log_at_every_scale(
-    direction: tuple[float, ...], exponent: float
-) -> None:
+def test_log_inverts_exp_at_every_scale(direction: tuple[float, ...], exponent: float) -> None:
     axis = np.array(direction) / math.hypot(*direction)
     vector = axis * 3.14 * 10.0**exponent
-    # Below the smallest normal number digits are lost by the format itself.
+    # Below the smallest normal number, the number format loses digits.
     tiny = np.finfo(np.float64).tiny
     np.testing.assert_allclose(tf.quat_log(tf.quat_exp(vector)), vector, rtol=1e-12, atol=tiny)
 
 
 @settings(derandomize=True, deadline=None)
 @given(direction=directions, exponent=st.floats(-16.0, -1.0))
-def test_log_is_exact_next_to_a_half_turn(direction: tuple[float, ...], exponent: float) -> None:
+def test_log_is_exact_near_180_degrees(direction: tuple[float, ...], exponent: float) -> None:
     axis = np.array(direction) / math.hypot(*direction)
     vector = axis * (math.pi - 10.0**exponent)
     recovered = tf.quat_log(tf.quat_exp(vector))
-    # At pi itself both ends of the axis are right.
+    # At pi both directions of the axis are right.
     assert min(np.abs(recovered - vector).max(), np.abs(recovered + vector).max()) < 1e-13
 
 
-def test_exp_and_log_are_those_of_scipy() -> None:
+def test_exp_and_log_agree_with_scipy() -> None:
     vectors = random_vectors(200)
     expected = Rotation.from_rotvec(vectors)
     assert_same_rotation(tf.quat_exp(vectors), expected.as_quat(), EXACT)
@@ -180,27 +178,27 @@ def test_exp_and_log_are_those_of_scipy() -> None:
     np.testing.assert_allclose(tf.quat_log(q), Rotation.from_quat(q).as_rotvec(), atol=1e-13)
 
 
-def test_log_is_the_short_way_round_for_either_sign() -> None:
+def test_log_is_the_shorter_rotation_for_either_sign() -> None:
     q = random_quaternions(50)
     np.testing.assert_allclose(tf.quat_log(q), tf.quat_log(-q), atol=1e-13)
     assert np.all(np.linalg.norm(tf.quat_log(q), axis=-1) <= math.pi)
 
 
-def test_no_turn_has_log_zero_alone_and_in_a_batch() -> None:
+def test_log_of_the_identity_is_zero_alone_and_in_a_batch() -> None:
     np.testing.assert_array_equal(tf.quat_log(IDENTITY), np.zeros(3))
     np.testing.assert_array_equal(tf.quat_log([IDENTITY, -IDENTITY]), np.zeros((2, 3)))
     np.testing.assert_array_equal(tf.quat_exp(np.zeros(3)), IDENTITY)
     np.testing.assert_array_equal(tf.quat_exp(np.zeros((2, 3))), [IDENTITY, IDENTITY])
 
 
-def test_slerp_is_that_of_scipy() -> None:
+def test_slerp_agrees_with_scipy() -> None:
     ends = random_quaternions(2, seed=3)
     fractions = np.linspace(0.0, 1.0, 11)
     expected = Slerp([0.0, 1.0], Rotation.from_quat(ends))(fractions).as_quat()
     assert_same_rotation(tf.quat_slerp(ends[0], ends[1], fractions), expected, EXACT)
 
 
-def test_slerp_takes_the_short_way_whatever_the_signs() -> None:
+def test_slerp_uses_the_shorter_rotation_for_any_signs() -> None:
     start, end = tf.quat_exp([0.0, 0.0, 0.1]), -tf.quat_exp([0.0, 0.0, 0.3])
     middle = tf.quat_slerp(start, end, 0.5)
     np.testing.assert_allclose(tf.quat_log(middle), [0.0, 0.0, 0.2], atol=EXACT)
@@ -214,7 +212,7 @@ def test_slerp_between_nearly_equal_rotations_is_proportional(gap: float) -> Non
     np.testing.assert_allclose(quarter, [0.25 * gap, 0.0, 0.0], rtol=1e-9, atol=0.0)
 
 
-def test_average_ignores_signs_and_noise() -> None:
+def test_average_ignores_signs_and_reduces_noise() -> None:
     rng = np.random.default_rng(7)
     centre = random_quaternions(1, seed=8)[0]
     noisy = tf.quat_multiply(centre, tf.quat_exp(rng.normal(scale=0.05, size=(2000, 3))))
@@ -223,14 +221,14 @@ def test_average_ignores_signs_and_noise() -> None:
     assert float(tf.quat_distance(tf.quat_average(noisy), centre)) < 5e-3
 
 
-def test_weighted_average_leans_towards_the_heavier_rotation() -> None:
+def test_weighted_average_is_nearer_to_the_heavier_rotation() -> None:
     ends = tf.quat_exp([[0.0, 0.0, 0.0], [0.0, 0.0, 0.2]])
     mean = tf.quat_log(tf.quat_average(ends, [1.0, 3.0]))
     expected = Rotation.from_quat(ends).mean([1.0, 3.0]).as_rotvec()
     np.testing.assert_allclose(mean, expected, atol=EXACT)
 
 
-def test_euler_angles_are_the_extrinsic_ones_of_scipy() -> None:
+def test_euler_angles_agree_with_the_extrinsic_ones_of_scipy() -> None:
     q = random_quaternions(200)
     np.testing.assert_allclose(
         tf.quat_to_euler(q), Rotation.from_quat(q).as_euler("xyz"), atol=1e-13
@@ -249,7 +247,7 @@ def test_euler_angles_are_roll_pitch_and_yaw() -> None:
 
 @pytest.mark.parametrize("offset", [0.0, 1e-15, 1e-10, 1e-7, 1e-3])
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
-def test_euler_angles_describe_the_same_rotation_next_to_gimbal_lock(
+def test_euler_angles_describe_the_same_rotation_near_gimbal_lock(
     offset: float, sign: float
 ) -> None:
     q = tf.euler_to_quat(0.7, sign * (0.5 * math.pi - offset), -0.4)
@@ -290,12 +288,12 @@ def test_two_euler_angles_are_refused() -> None:
         (100.0, 100.0 - 32.0 * math.pi),
     ],
 )
-def test_angle_is_wrapped_into_one_turn(angle: float, wrapped: float) -> None:
+def test_angle_is_wrapped_to_plus_or_minus_pi(angle: float, wrapped: float) -> None:
     assert float(tf.wrap_angle(angle)) == pytest.approx(wrapped, rel=1e-14)
     np.testing.assert_allclose(tf.wrap_angle([angle, angle]), [wrapped, wrapped], rtol=1e-14)
 
 
-def test_pose_and_matrix_lead_to_each_other() -> None:
+def test_pose_and_matrix_convert_into_each_other() -> None:
     position, q = random_vectors(4, 5), tf.quat_canonical(random_quaternions(4, 5))
     matrix = tf.pose_to_homogeneous(position, q)
     assert matrix.shape == (4, 5, 4, 4)
@@ -304,32 +302,32 @@ def test_pose_and_matrix_lead_to_each_other() -> None:
     np.testing.assert_allclose(back_q, q, atol=EXACT)
 
 
-def test_pose_object_gives_the_matrix_of_its_parts() -> None:
+def test_pose_object_gives_the_matrix_of_its_position_and_orientation() -> None:
     pose = Pose6D(np.array([1.0, 2.0, 3.0]), tf.quat_exp([0.1, 0.2, 0.3]))
     expected = tf.pose_to_homogeneous(pose.position, pose.orientation)
     np.testing.assert_array_equal(tf.pose_to_homogeneous(pose), expected)
     np.testing.assert_array_equal(expected[3], [0.0, 0.0, 0.0, 1.0])
 
 
-def test_matrix_product_carries_points_as_the_quaternion_does() -> None:
+def test_matrix_product_transforms_points_as_the_quaternion_does() -> None:
     position, q, point = random_vectors(1)[0], random_quaternions(1)[0], [0.3, -0.2, 0.9]
     moved = tf.pose_to_homogeneous(position, q) @ [*point, 1.0]
     np.testing.assert_allclose(moved[:3], tf.quat_rotate(q, point) + position, atol=EXACT)
 
 
-def test_inverse_of_a_transform_undoes_it() -> None:
+def test_product_of_a_transform_and_its_inverse_is_the_identity() -> None:
     matrix = tf.pose_to_homogeneous(random_vectors(20), random_quaternions(20))
     identity = np.broadcast_to(np.eye(4), (20, 4, 4))
     np.testing.assert_allclose(tf.homogeneous_inverse(matrix) @ matrix, identity, atol=EXACT)
 
 
-def test_a_position_without_orientation_is_no_pose() -> None:
+def test_a_position_without_orientation_is_refused() -> None:
     with pytest.raises(InvalidPoseError, match="position and a quaternion"):
         tf.pose_to_homogeneous([1.0, 2.0, 3.0])  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize("scale", [0.0, 1e-9, 1e-3, 0.299, 0.301, 1.0, 3.1])
-def test_exponential_of_a_twist_is_that_of_its_matrix(scale: float) -> None:
+def test_exponential_of_a_twist_agrees_with_the_matrix_exponential(scale: float) -> None:
     linear, axis = np.array([0.4, -1.0, 2.0]), np.array([0.6, 0.0, 0.8])
     x, y, z = scale * axis
     generator = np.array(
@@ -341,7 +339,7 @@ def test_exponential_of_a_twist_is_that_of_its_matrix(scale: float) -> None:
 
 @settings(derandomize=True, deadline=None)
 @given(direction=directions, exponent=st.floats(-20.0, 0.0))
-def test_twist_survives_exp_and_log_at_every_angle(
+def test_log_inverts_the_exponential_of_a_twist_at_every_angle(
     direction: tuple[float, ...], exponent: float
 ) -> None:
     axis = np.array(direction) / math.hypot(*direction)
@@ -349,7 +347,7 @@ def test_twist_survives_exp_and_log_at_every_angle(
     np.testing.assert_allclose(tf.se3_log(tf.se3_exp(twist)), twist, atol=1e-13)
 
 
-def test_twists_in_a_batch_are_those_one_by_one() -> None:
+def test_a_batch_of_twists_agrees_with_single_twists() -> None:
     twists = np.random.default_rng(4).normal(size=(3, 4, 6))
     twists[0, 0] = 0.0
     matrices = tf.se3_exp(twists)
@@ -381,7 +379,7 @@ MEANINGLESS = ["inverse", "normalize", "matrix", "angle", "log", "euler"]
 
 
 @pytest.mark.parametrize("name", UNARY)
-def test_batch_of_any_shape_gives_what_single_quaternions_give(name: str) -> None:
+def test_a_batch_of_any_shape_agrees_with_single_quaternions(name: str) -> None:
     q = random_quaternions(2, 3)
     batch = UNARY[name](q)
     for index in np.ndindex(2, 3):
@@ -413,7 +411,7 @@ def test_wrong_number_of_components_is_refused(name: str, shape: tuple[int, ...]
 
 @pytest.mark.parametrize("name", MEANINGLESS)
 @pytest.mark.parametrize("bad", [0.0, np.nan, np.inf])
-def test_quaternion_that_is_no_rotation_is_refused(name: str, bad: float) -> None:
+def test_quaternion_that_is_not_a_rotation_is_refused(name: str, bad: float) -> None:
     with pytest.raises(InvalidPoseError, match="finite numbers that are not all zero"):
         UNARY[name](np.full(4, bad))
     with pytest.raises(InvalidPoseError, match="finite numbers that are not all zero"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a configuration checks can be asked for."""
+"""The ranges that a configuration checks can be read."""
 
 import math
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Lamp:
         require_non_negative(self, "age")
 
 
-def test_the_ranges_are_those_that_are_checked() -> None:
+def test_the_listed_ranges_are_those_that_are_checked() -> None:
     ranges = field_ranges(Lamp())
     assert ranges == {
         "power": FieldRange(0.0, math.inf, is_open=True),
@@ -39,13 +39,13 @@ def test_the_ranges_are_those_that_are_checked() -> None:
     }
 
 
-def test_the_ranges_of_a_real_section_are_found() -> None:
+def test_the_ranges_of_a_real_section_are_listed() -> None:
     ranges = field_ranges(ArmTeleopConfig())
     assert ranges["ramp_time"] == FieldRange(0.8, 10.0)
     assert "mapping" not in ranges
 
 
-def test_asking_for_ranges_leaves_no_trace() -> None:
+def test_listing_ranges_has_no_side_effect() -> None:
     found = field_ranges(Lamp())
     Lamp(power=3.0)
     assert found["power"].high == math.inf

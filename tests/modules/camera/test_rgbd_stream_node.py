@@ -79,6 +79,6 @@ def is_served(port: int) -> bool:
 
 
 def pan_in_picture(client: RGBDStreamClient) -> float:
-    """Return how far left the newest picture says that it looks [rad]."""
+    """Return how far to the left the newest picture was taken [rad]."""
     ahead = client.get_rgbd().extrinsics[:3, 2]
     return float(np.arctan2(ahead[1], ahead[0]))

@@ -91,7 +91,7 @@ def test_turning_the_head_at_a_client_turns_the_robot_and_the_picture() -> None:
 
 
 def _pan(client: RGBDStreamClient) -> float:
-    """Return how far left the newest picture says that it looks [rad]."""
+    """Return how far to the left the newest picture was taken [rad]."""
     ahead = client.get_rgbd().extrinsics[:3, 2]
     return float(np.arctan2(ahead[1], ahead[0]))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What messages on the command topics become; the node is stood in for, and nothing is sent."""
+"""How command messages are interpreted; the node is a fake, and nothing is sent."""
 
 import math
 import types
@@ -24,7 +24,7 @@ GARBLED, OPERATOR = b"garbled", b"operator"
 
 
 class Rig:
-    """The command topics of a robot, and a hand that puts messages on them."""
+    """The command topics of a robot, with a function that delivers messages."""
 
     def __init__(self) -> None:
         self.time, self.is_active, self.mode = 100.0, True, "position"
@@ -60,7 +60,7 @@ class Rig:
         self.callbacks[topic](data, info)
 
     def send_arm(self, sender: bytes = OPERATOR, age: float = 0.0, **fields: Any) -> None:
-        """Send a message for the right arm, which is `age` [s] old."""
+        """Send a message for the right arm with an age of `age` [s]."""
         joints = list(self.parts[ARM].joints)
         message = JointState(**{"name": joints, "position": [0.0] * len(joints), **fields})
         stamp = self.time - age
@@ -77,7 +77,7 @@ def rig() -> Rig:
     return Rig()
 
 
-def test_a_good_message_is_a_command_and_a_sign_of_life(rig: Rig) -> None:
+def test_a_good_message_is_a_command_and_keeps_the_inputs_fresh(rig: Rig) -> None:
     rig.send_arm(age=0.01)
     assert rig.intake.owner(ARM) == str(OPERATOR)
     assert rig.intake.age(rig.time) == pytest.approx(0.01)
@@ -95,7 +95,7 @@ def test_a_good_message_is_a_command_and_a_sign_of_life(rig: Rig) -> None:
         ({"age": 5.0}, "stale: right_arm"),
     ],
 )
-def test_a_sender_of_garbage_who_comes_first_does_not_keep_the_part(
+def test_a_sender_of_malformed_messages_does_not_own_the_part(
     rig: Rig, fields: dict[str, Any], cause: str
 ) -> None:
     rig.send_arm(GARBLED, **fields)
@@ -105,14 +105,14 @@ def test_a_sender_of_garbage_who_comes_first_does_not_keep_the_part(
     assert rig.intake.owner(ARM) == str(OPERATOR)
 
 
-def test_bytes_that_are_no_message_do_not_keep_the_part(rig: Rig) -> None:
+def test_bytes_that_cannot_be_decoded_do_not_own_the_part(rig: Rig) -> None:
     rig.send(TopicNames.RIGHT_ARM_CMD, b"\0\1\0\0junk", GARBLED)
     rig.send(TopicNames.BASE_CMD_VEL, b"\0\1\0\0junk", GARBLED)
     assert "wrong_shape: right_arm" in rig.causes() and "base" in rig.causes()
     assert rig.intake.owner(ARM) is None and rig.intake.owner("base") is None
 
 
-def test_efforts_go_with_the_command_that_they_came_with(rig: Rig) -> None:
+def test_efforts_belong_to_the_command_of_their_message(rig: Rig) -> None:
     rig.mode = "effort"
     rig.send_arm(effort=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])
     ((part, stamp, efforts),) = rig.efforts
@@ -126,14 +126,14 @@ def test_efforts_go_with_the_command_that_they_came_with(rig: Rig) -> None:
 @pytest.mark.parametrize(
     "fields", [{"age": 100.0}, {"age": -1e6}, {"position": []}, {"position": [math.nan] * 7}]
 )
-def test_a_message_that_is_refused_has_no_efforts(rig: Rig, fields: dict[str, Any]) -> None:
+def test_efforts_of_a_refused_message_are_ignored(rig: Rig, fields: dict[str, Any]) -> None:
     rig.mode = "effort"
     rig.send_arm(effort=[1e3] * 7, **fields)
     assert rig.efforts == []
 
 
 @pytest.mark.parametrize("bad", [[1.0], [math.inf] * 7])
-def test_efforts_that_do_not_fit_are_a_cause_and_end_those_before(
+def test_efforts_of_a_wrong_shape_are_reported_and_end_the_previous_ones(
     rig: Rig, bad: list[float]
 ) -> None:
     rig.mode = "effort"
@@ -142,14 +142,14 @@ def test_efforts_that_do_not_fit_are_a_cause_and_end_those_before(
     assert not rig.efforts[-1][2].any()
 
 
-def test_a_velocity_is_as_old_as_its_way_was_long(rig: Rig) -> None:
+def test_the_age_of_a_velocity_is_its_transport_time(rig: Rig) -> None:
     twist = serialize_message(Twist())
     rig.send(TopicNames.BASE_CMD_VEL, twist, delay=0.04)
     assert rig.intake.base is not None
     assert rig.time - rig.intake.base.timestamp == pytest.approx(0.04)
 
 
-def test_a_velocity_that_a_slow_link_delivers_late_is_not_followed(rig: Rig) -> None:
+def test_a_velocity_delivered_late_is_not_followed(rig: Rig) -> None:
     twist = serialize_message(Twist())
     for _ in range(5):
         rig.send(TopicNames.BASE_CMD_VEL, twist, delay=1.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every part of every robot has one command topic, named by the contract where it can be."""
+"""Every part of every robot has one command topic, named by the contract where possible."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which messages of other tools are taken; the node is stood in for, and nothing is sent."""
+"""Which messages of other tools are accepted; the node is a fake, and nothing is sent."""
 
 import math
 import types
@@ -63,7 +63,7 @@ def rig() -> Rig:
 
 
 @pytest.mark.parametrize("stamp", [0.0, 100.0, 100.9, 99.6])
-def test_a_trajectory_may_begin_now_soon_or_a_moment_ago(rig: Rig, stamp: float) -> None:
+def test_a_trajectory_may_start_now_soon_or_a_moment_ago(rig: Rig, stamp: float) -> None:
     rig.send_trajectory(stamp)
     assert rig.tools.is_busy
     assert rig.causes() == ""
@@ -79,7 +79,7 @@ def test_a_trajectory_may_begin_now_soon_or_a_moment_ago(rig: Rig, stamp: float)
         (1.0, "stale: torso trajectory"),
     ],
 )
-def test_a_trajectory_of_another_time_is_refused_and_keeps_no_part(
+def test_a_trajectory_with_a_wrong_start_time_is_refused_and_owns_no_part(
     rig: Rig, stamp: float, cause: str
 ) -> None:
     rig.send_trajectory(stamp)
@@ -88,7 +88,7 @@ def test_a_trajectory_of_another_time_is_refused_and_keeps_no_part(
     assert rig.intake.owner(TORSO) is None
 
 
-def test_positions_of_all_joints_are_taken_whole_or_not_at_all(rig: Rig) -> None:
+def test_positions_of_all_joints_are_accepted_together_or_not_at_all(rig: Rig) -> None:
     values = [0.0] * rig.parts.size
     rig.send(TopicNames.JOINT_POSITIONS, Float64MultiArray(data=[*values[1:], math.nan]))
     assert "non_finite: joint_positions" in rig.causes()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How goals begin, end and are answered; the action itself is stood in for."""
+"""How goals start, end and are answered; the action server is a fake."""
 
 import types
 from collections.abc import Coroutine
@@ -29,14 +29,14 @@ class Result:
 
 
 class Feedback(types.SimpleNamespace):
-    """Takes what `FollowJointTrajectory.Feedback` takes."""
+    """Has the fields of `FollowJointTrajectory.Feedback`."""
 
     def __init__(self) -> None:
         super().__init__(header=Header())
 
 
 class Handle:
-    """A goal of rclpy's; only what is said to it is kept."""
+    """A goal handle of rclpy that records how it ended."""
 
     def __init__(self, *points: tuple[float, float], names: tuple[str, ...] = JOINTS) -> None:
         trajectory = JointTrajectory(joint_names=list(names))
@@ -117,7 +117,7 @@ class Robot:
         return self.taken_by
 
     def run(self, seconds: float) -> None:
-        """Let some cycles of 10 ms pass."""
+        """Run cycles of 10 ms for some time."""
         for _ in range(round(100 * seconds)):
             self.time += 0.01
             following = self.robot_side.is_following
@@ -153,7 +153,7 @@ def test_a_goal_is_answered_once_the_robot_is_there(robot: Robot) -> None:
     robot.run(0.2)
     result = step(task)
     assert (handle.ended, result.error_code, result.error_string) == ("succeeded", 0, "")
-    assert robot.player is None, "the part is let go of"
+    assert robot.player is None, "the part is released"
     assert len(handle.feedback) == pytest.approx(1.0 / 0.05, abs=4)
     message = handle.feedback[-1]
     assert message.joint_names == list(JOINTS)
@@ -208,7 +208,7 @@ def test_a_goal_is_cancelled_without_waiting_for_a_cycle(robot: Robot) -> None:
     assert (handle.ended, result.error_code) == ("cancelled", Result.SUCCESSFUL)
 
 
-def test_a_goal_that_was_cancelled_before_it_began_never_does(robot: Robot) -> None:
+def test_a_goal_that_is_cancelled_before_its_start_never_starts(robot: Robot) -> None:
     handle = Handle((1.0, 0.5))
     robot.action.cancel(handle)
     handle.is_cancel_requested = True

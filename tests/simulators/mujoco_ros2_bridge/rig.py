@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A running bridge and a hand on its right arm, for tests over DDS."""
+"""A running bridge and an operator of its right arm, for tests over DDS."""
 
 import contextlib
 import time
@@ -34,7 +34,7 @@ class BridgeRig:
         self._codec = JointStateCodec(self.joints)
 
     def send(self, offset: float = 0.0, **changes: Any) -> None:
-        """Command the right arm its home pose with the elbow moved by `offset` [rad]."""
+        """Command the home pose of the right arm, with the elbow moved by `offset` [rad]."""
         positions = list(self.home)
         positions[3] += offset
         stamp = changes.pop("stamp", time.time())
@@ -43,29 +43,29 @@ class BridgeRig:
         self._arm.publish(codec.encode(stamp, changes.pop("positions", positions), **changes))
 
     def send_message(self, message: JointState) -> None:
-        """Command the right arm whatever a message says."""
+        """Send a message to the right arm unchanged."""
         self._arm.publish(message)
 
     @contextlib.contextmanager
     def commanding(self, offset: float = 0.0, rate: float = 100.0) -> Iterator[None]:
-        """Command the elbow again and again while the block runs."""
+        """Command the elbow repeatedly while the block runs."""
         with self.bench.repeat(rate, lambda: self.send(offset)):
             yield
 
     def engage(self) -> None:
-        """Take control; the caller has to send commands meanwhile."""
+        """Engage the robot; the caller has to send commands meanwhile."""
         self.bench.wait_for_state("ready")
         answer = self.bench.trigger(TopicNames.ENGAGE)
         assert answer.success, answer.message
         self.bench.wait_for_state("engaged")
 
     def disengage(self) -> None:
-        """Give control up."""
+        """Disengage the robot."""
         self.bench.trigger(TopicNames.DISENGAGE)
         self.bench.wait_for_state("ready")
 
     def elbow(self, ear: Listener | None = None) -> float:
-        """Return where the elbow is, or where it was sent with `targets` [rad]."""
+        """Return the position of the elbow, or its commanded position with `targets` [rad]."""
         ear = ear or self.states
         count = ear.count
         self.bench.wait(lambda: ear.count > count, "the bridge is silent")

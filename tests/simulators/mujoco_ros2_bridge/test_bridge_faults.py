@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The robot side when others misbehave: rivals, killed sources, and the emergency stop."""
+"""The robot side with faulty senders: rivals, killed sources, and the emergency stop."""
 
 import time
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from tests.simulators.mujoco_ros2_bridge.rig import BridgeRig, running_bridge
 from tests.waiting import stays
 
 STILL = 1e-4
-"""A joint whose command moves by less than this from message to message stands still [rad]."""
+"""A joint stands still if its command changes by less than this between messages [rad]."""
 
 
 def start_source(rig: BridgeRig, name: str, **parameters: float) -> NodeProcess:
@@ -48,7 +48,7 @@ def test_a_rival_at_twice_the_rate_moves_nothing_and_is_named(bridge: BridgeRig)
         bridge.bench.wait(lambda: bridge.targets.count > 100)
         _, positions = bridge.path(bridge.targets)
         assert np.ptp(positions) < 1e-3
-        # The rival does not pass the emergency stop either, even when the owner is silent.
+        # During an emergency stop the rival is ignored, too, even when the owner is silent.
         assert bridge.bench.trigger(TopicNames.ESTOP).success
         bridge.bench.wait_for_state("estopped")
     bridge.targets.clear()
@@ -91,7 +91,7 @@ def test_an_emergency_stop_survives_cleanup_and_holds_under_power(bridge: Bridge
     bridge.bench.wait_for_state("estopped")
     assert bridge.bench.trigger(TopicNames.RESET_ESTOP).success
     bridge.bench.wait_for_state("syncing")
-    bridge.bench.trigger(TopicNames.ENGAGE)  # After a stop even homing needs a request.
+    bridge.bench.trigger(TopicNames.ENGAGE)  # Even homing needs a request now.
     bridge.bench.wait_for_state("ready")
 
 
@@ -108,7 +108,7 @@ def test_a_stop_pressed_while_the_robot_is_inactive_is_not_forgotten(bridge: Bri
     bridge.bench.wait_for_state("ready")
 
 
-def test_a_bridge_that_is_killed_while_stopped_begins_stopped_and_one_that_ends_does_not() -> None:
+def test_the_emergency_stop_is_latched_after_a_kill_but_not_after_a_normal_end() -> None:
     states = {}
     for life, goal in (("killed", "estopped"), ("ended", "estopped"), ("new", "ready")):
         with running_bridge("mortal", f"{life}_bridge") as rig:
@@ -122,7 +122,7 @@ def test_a_bridge_that_is_killed_while_stopped_begins_stopped_and_one_that_ends_
     assert states == {"killed": "estopped", "ended": "estopped", "new": "ready"}
 
 
-def test_the_death_of_a_source_stops_arm_and_base_by_themselves(
+def test_arm_and_base_stop_when_their_source_is_killed(
     bridge: BridgeRig, record_property: Callable[[str, object], None]
 ) -> None:
     odometry = bridge.bench.listen(Odometry, TopicNames.BASE_ODOM)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every transition of the bridge, and what it publishes and accepts in every state."""
+"""Every transition of the bridge, and what it publishes and accepts in each state."""
 
 import os
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ OTHER_NAME = ["--ros-args", "-r", "__node:=tried_bridge"]
 
 
 def wait_until_silent(rig: BridgeRig) -> None:
-    """Wait until nothing arrives any more; messages in transit may still do."""
+    """Wait until no more messages arrive; some may still be in transit."""
     wait_until_constant(lambda: (rig.states.count, rig.targets.count), QUIET, within=2.0)
 
 
@@ -32,7 +32,7 @@ def walk(rig: BridgeRig, transition: str, state: str) -> None:
     assert rig.bench.state(BRIDGE) == state
 
 
-def test_only_an_active_bridge_publishes_and_obeys() -> None:
+def test_only_an_active_bridge_publishes_and_follows_commands() -> None:
     with running_bridge(up=False) as rig:
         assert rig.bench.state(BRIDGE) == "unconfigured"
         walk(rig, "configure", "inactive")
@@ -63,7 +63,7 @@ def test_only_an_active_bridge_publishes_and_obeys() -> None:
         assert rig.process.interrupt() == 0
 
 
-def test_an_error_leads_back_to_unconfigured_and_can_be_tried_again() -> None:
+def test_after_an_error_the_bridge_is_unconfigured_and_can_be_configured_again() -> None:
     with running_bridge(up=False, module=faulty_bridge.MODULE) as rig:
         walk(rig, "configure", "inactive")
         assert not rig.bench.transition(BRIDGE, "activate")

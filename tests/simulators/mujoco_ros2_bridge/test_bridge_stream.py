@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[3]
 GOAL = (0.4, 0.3)
 
 
-def test_turning_the_head_at_a_client_turns_the_robot_s_head_and_the_picture() -> None:
+def test_a_client_that_moves_its_head_moves_the_robot_s_head_and_the_picture() -> None:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     script = ["scripts/demo_rgbd_streaming.py", "--mode", "ros2-server", f"streaming.port={port}"]
@@ -44,6 +44,6 @@ def test_turning_the_head_at_a_client_turns_the_robot_s_head_and_the_picture() -
 
 
 def pan_in_picture(client: RGBDStreamClient) -> float:
-    """Return how far left the newest picture says that it looks [rad]."""
+    """Return how far to the left the newest picture was taken [rad]."""
     ahead = client.get_rgbd().extrinsics[:3, 2]
     return float(np.arctan2(ahead[1], ahead[0]))

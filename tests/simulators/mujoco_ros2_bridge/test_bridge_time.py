@@ -19,7 +19,7 @@ def clock_times(ear: Listener) -> np.ndarray:  # type: ignore[type-arg]
     return np.array([stamp.sec + 1e-9 * stamp.nanosec for stamp in stamps])
 
 
-def test_simulated_time_keeps_up_with_the_wall(bridge: BridgeRig) -> None:
+def test_simulated_time_keeps_up_with_real_time(bridge: BridgeRig) -> None:
     clock = bridge.bench.listen(Clock, TopicNames.CLOCK)
     bridge.bench.wait(lambda: clock.count > 20)
     clock.clear()
@@ -60,7 +60,7 @@ def test_an_emergency_stop_counts_while_paused(bridge: BridgeRig) -> None:
     bench.wait_for_state("ready")
 
 
-def test_a_reset_puts_the_robot_back_and_the_clock_never_runs_backwards(bridge: BridgeRig) -> None:
+def test_a_reset_moves_the_robot_back_but_never_the_clock(bridge: BridgeRig) -> None:
     bench = bridge.bench
     clock = bench.listen(Clock, TopicNames.CLOCK)
     start = bridge.elbow()
@@ -92,7 +92,7 @@ def test_a_stepped_bridge_runs_on_its_own_time() -> None:
         assert abs(decode(rig.targets.last).positions[9] - rig.home[3]) > 0.005
 
 
-def test_two_robots_share_a_graph_without_crosstalk(bridge: BridgeRig) -> None:
+def test_two_robots_in_one_graph_do_not_disturb_each_other(bridge: BridgeRig) -> None:
     with running_bridge("robot_two", "bridge_two", publish_clock=False) as second:
         second.bench.wait_for_state("ready")
         node = bridge.bench.node
@@ -138,7 +138,7 @@ def test_live_parameters_change_how_joints_are_driven(bridge: BridgeRig) -> None
         assert abs(start - bridge.home[3]) < 0.05
 
 
-def test_velocities_move_a_robot_in_velocity_mode_and_stop_with_their_source(
+def test_velocity_commands_move_the_robot_until_their_source_stops(
     bridge: BridgeRig,
 ) -> None:
     bench = bridge.bench
@@ -161,7 +161,7 @@ def test_velocities_move_a_robot_in_velocity_mode_and_stop_with_their_source(
     bench.wait_for_state("ready")
 
 
-def test_pictures_come_at_their_own_rate_beside_the_physics() -> None:
+def test_pictures_are_drawn_at_their_own_rate_beside_the_physics() -> None:
     size = {"camera_width": 320, "camera_height": 240}
     with running_bridge("seeing", "seeing_bridge", camera=True, camera_fps=10.0, **size) as rig:
         bench = rig.bench

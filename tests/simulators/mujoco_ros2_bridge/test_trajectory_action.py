@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The action by which MoveIt and others move an arm, from another process; needs control_msgs."""
+"""The action that MoveIt and others use to move an arm, from another process."""
 
 import itertools
 import time
@@ -35,7 +35,7 @@ class Arm:
     def goal(
         self, *points: tuple[float, float], names: Sequence[str] = (), **changes: Any
     ) -> FollowJointTrajectory.Goal:
-        """Return a goal whose points are times [s] and offsets of the elbow [rad]."""
+        """Return a goal with points of a time [s] and an offset of the elbow [rad]."""
         trajectory = JointTrajectory(joint_names=list(names or self.rig.joints))
         for seconds, offset in points:
             point = JointTrajectoryPoint(positions=list(self.rig.home))
@@ -46,7 +46,7 @@ class Arm:
         return FollowJointTrajectory.Goal(trajectory=trajectory, **changes)
 
     def send(self, goal: FollowJointTrajectory.Goal) -> "Sent":
-        """Send a goal, which is always taken."""
+        """Send a goal; every goal is accepted."""
         sent = Sent(self.rig)
         future = self.client.send_goal_async(goal, feedback_callback=sent.hear)
         self.rig.bench.wait(future.done, "the goal is not answered")
@@ -70,7 +70,7 @@ class Sent:
         self.feedback.append(message.feedback)
 
     def wait_for_feedback(self, seconds: float) -> None:
-        """Wait until the robot is some time into the trajectory."""
+        """Wait until the trajectory has run for some time."""
         self._rig.bench.wait(
             lambda: (
                 self.result.done() or (self.feedback and seconds_in(self.feedback[-1]) >= seconds)
@@ -79,7 +79,7 @@ class Sent:
         assert not self.result.done(), self.result.result()
 
     def ends(self, status: int, code: int) -> str:
-        """Wait for the end, and return the words of the result."""
+        """Wait for the end, and return the text of the result."""
         self._rig.bench.wait(self.result.done, "the goal does not end")
         answer = self.result.result()
         assert (answer.status, answer.result.error_code) == (status, code), answer.result
@@ -122,7 +122,7 @@ def test_a_goal_is_followed_to_its_end(bridge: BridgeRig, arm: Arm) -> None:
         )
         np.testing.assert_allclose(error, desired - actual, atol=1e-12)
         assert abs(desired[3] - bridge.home[3] - 0.1 * seconds_in(message)) < 1e-6
-        assert np.abs(error).max() < 0.05, "the ramp, and no more, holds it back"
+        assert np.abs(error).max() < 0.05, "only the ramp delays it"
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_goal_is_followed_to_its_end(bridge: BridgeRig, arm: Arm) -> None:
         ({"points": ((0.0, 0.5), (2.0, 0.5))}, "GOAL", "plan from its present positions"),
     ],
 )
-def test_a_goal_that_cannot_be_followed_is_refused_in_clear_words(
+def test_a_goal_that_cannot_be_followed_is_refused_with_the_reason(
     bridge: BridgeRig, arm: Arm, changes: dict[str, Any], code: str, words: str
 ) -> None:
     points = changes.pop("points", ((1.0, 0.1),))
@@ -209,7 +209,7 @@ def test_a_goal_for_a_part_with_another_owner_is_refused(bridge: BridgeRig, arm:
     bridge.bench.wait(lambda: "dead_client" in bridge.bench.causes(), "it is still commanded")
 
 
-def test_straying_further_than_a_goal_allows_ends_it(bridge: BridgeRig, arm: Arm) -> None:
+def test_a_goal_ends_when_its_tolerance_is_exceeded(bridge: BridgeRig, arm: Arm) -> None:
     bridge.engage()
     tolerance = JointTolerance(name="right_arm_3", position=1e-5)
     sent = arm.send(arm.goal((1.0, 0.2), path_tolerance=[tolerance]))
@@ -234,7 +234,9 @@ def test_a_goal_ends_where_the_robot_is_reset_or_deactivated(bridge: BridgeRig, 
     bridge.bench.wait_for_state("ready")
 
 
-def test_a_goal_can_be_cancelled_while_time_stands_still(bridge: BridgeRig, arm: Arm) -> None:
+def test_a_goal_can_be_cancelled_while_simulated_time_is_paused(
+    bridge: BridgeRig, arm: Arm
+) -> None:
     bridge.engage()
     sent = arm.send(arm.goal((5.0, 0.1)))
     sent.wait_for_feedback(0.1)

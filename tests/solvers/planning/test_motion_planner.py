@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans for the arms of a robot: where nothing is in the way, and where something is."""
+"""Plans for the arms of a robot, within its limits and near its targets."""
 
 import numpy as np
 import pytest
@@ -37,22 +37,22 @@ def swings(planner: MotionPlanner, amplitude: float, frequency: float) -> np.nda
 
 
 def hand_errors(planner: MotionPlanner, postures: np.ndarray, motion: np.ndarray) -> np.ndarray:
-    wished, found = planner.end_effectors(postures), planner.end_effectors(motion)
+    expected, found = planner.end_effectors(postures), planner.end_effectors(motion)
     return np.array(
         [
-            np.linalg.norm(found[arm].positions - wished[arm].positions, axis=1)
+            np.linalg.norm(found[arm].positions - expected[arm].positions, axis=1)
             for arm in ("right_arm", "left_arm")
         ]
     )
 
 
-def test_hands_are_where_they_should_be_if_there_is_time(planner: MotionPlanner) -> None:
+def test_hands_are_at_their_targets_if_there_is_time(planner: MotionPlanner) -> None:
     postures = swings(planner, 0.3, 0.4)
     motion = planner.plan(postures, STEP)
     assert hand_errors(planner, postures, motion).max() < 2e-3
 
 
-def test_hands_that_cannot_keep_up_break_no_limit(planner: MotionPlanner) -> None:
+def test_hands_that_cannot_keep_up_exceed_no_limit(planner: MotionPlanner) -> None:
     postures = swings(planner, 0.6, 1.5)
     motion = planner.plan(postures, STEP)
     limits = planner.limits
@@ -61,18 +61,18 @@ def test_hands_that_cannot_keep_up_break_no_limit(planner: MotionPlanner) -> Non
     assert (np.abs(np.diff(motion, 3, axis=0)) / STEP**3 <= limits.jerk * 1.0001).all()
     errors = hand_errors(planner, postures, motion)
     assert errors.max() > 0.02
-    # Still, other joints lend a hand: it is nearer than one joint could bring it by itself.
+    # Other joints help, so the hand is nearer than a single joint could bring it.
     assert errors.max() < 0.15
 
 
-def test_half_of_the_limits_is_half_of_the_limits(planner: MotionPlanner) -> None:
+def test_a_share_of_the_limits_scales_the_motion(planner: MotionPlanner) -> None:
     half = planner.limits.scaled(0.5, 0.5, 0.5)
     motion = planner.plan(swings(planner, 0.6, 1.5), STEP, half)
     accelerations = np.abs(np.diff(motion, 2, axis=0)) / STEP**2
     assert (accelerations <= 0.5 * planner.limits.acceleration * 1.000001).all()
 
 
-def test_postures_stay_as_near_as_they_can_to_a_target_out_of_reach(
+def test_postures_stay_as_near_as_possible_to_a_target_out_of_reach(
     planner: MotionPlanner,
 ) -> None:
     solver = make_solver(ROBOT)
