@@ -28,11 +28,11 @@ REALTIME = (
     "simulators/test_dummy_pubs.py",
     "devices/test_clutch_keyboard_node.py",
 )
-"""Tests whose nodes run in processes of their own: another test beside them would disturb them."""
+"""Tests that start nodes in separate processes; tests that run at the same time disturb them."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that need the machine's time to themselves."""
+    """Mark the tests that other load disturbs."""
     here = Path(__file__).parent
     for item in items:
         if item.path.relative_to(here).as_posix().startswith(REALTIME):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What importing costs; each test uses a fresh interpreter."""
+"""Which libraries an import loads; each test uses a fresh interpreter."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 
 HEAVY = {"mujoco", "pinocchio", "pink", "qpsolvers", "hydra", "omegaconf", "rclpy", "scipy"}
 
-# What the environment's own start-up files load is not ours to answer for.
+# Libraries that the start-up files of the environment load do not count.
 PROBE = """
 import json, sys
 before = set(sys.modules)
@@ -30,15 +30,15 @@ def loaded_by(statements: str) -> set[str]:
     return set(json.loads(done.stdout.splitlines()[-1])) - {"teleop_system"}
 
 
-def test_importing_the_package_needs_numpy_alone() -> None:
+def test_importing_the_package_loads_only_numpy() -> None:
     assert loaded_by("import teleop_system") <= {"numpy"}
 
 
-def test_importing_the_interfaces_needs_numpy_alone() -> None:
+def test_importing_the_interfaces_loads_only_numpy() -> None:
     assert loaded_by("import teleop_system.interfaces") <= {"numpy"}
 
 
-def test_the_command_line_starts_without_any_heavy_library() -> None:
+def test_the_command_line_loads_no_heavy_library() -> None:
     assert not loaded_by("import teleop_system.cli.main") & {*HEAVY, "numpy"}
 
 

@@ -215,7 +215,7 @@ def test_imports_point_downwards() -> None:
     assert not wrong
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
+def test_no_module_imports_itself_through_others() -> None:
     assert not cycle(dependencies())
 
 
@@ -255,7 +255,7 @@ def test_nothing_in_the_package_prints() -> None:
     assert not wrong
 
 
-def test_every_file_names_its_licence_and_says_what_it_is() -> None:
+def test_every_file_has_a_licence_and_a_docstring() -> None:
     wrong = []
     for path in sources():
         text = path.read_text(encoding="utf-8")
@@ -265,7 +265,7 @@ def test_every_file_names_its_licence_and_says_what_it_is() -> None:
     assert not wrong
 
 
-def test_no_file_is_too_long_to_read_at_once() -> None:
+def test_no_file_is_too_long() -> None:
     lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in sources()}
     assert not {str(path): lines for path, lines in lengths.items() if lines > LONGEST_FILE}
 
@@ -281,11 +281,11 @@ def test_no_file_is_too_long_to_read_at_once() -> None:
         ("simulators/simulated_robot.py", "teleop_system.simulators.mujoco_ros2_bridge"),
     ],
 )
-def test_an_import_that_points_upwards_would_be_found(path: str, module: str) -> None:
+def test_an_upward_import_is_detected(path: str, module: str) -> None:
     assert not points_downwards(Import(path, 1, module))
 
 
-def test_a_cycle_between_a_sub_package_and_a_file_would_be_found() -> None:
+def test_a_cycle_between_a_sub_package_and_a_file_is_detected() -> None:
     graph = {
         "teleop_system.safety.guards.workspace": {"teleop_system.safety.values"},
         "teleop_system.safety.values": {"teleop_system.safety.guards.kernels"},
@@ -307,5 +307,5 @@ def test_a_cycle_between_a_sub_package_and_a_file_would_be_found() -> None:
         ("utils/logger.py", "some_unlisted_library"),
     ],
 )
-def test_a_library_out_of_its_place_would_be_found(path: str, module: str) -> None:
+def test_a_library_in_the_wrong_package_is_detected(path: str, module: str) -> None:
     assert not is_in_place(Import(path, 1, module))

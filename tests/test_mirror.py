@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests lie where the package has what they test: the folders of both trees agree."""
+"""The folders of the tests mirror those of the package."""
 
 from pathlib import Path
 

@@ -21,7 +21,7 @@ BESIDE_STACKS = {"teleop", "clutch_keyboard"}
 
 @pytest.fixture(scope="module")
 def setup_arguments() -> dict[str, Any]:
-    """What setup.py hands to setuptools."""
+    """The arguments that setup.py passes to setuptools."""
     given: dict[str, Any] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(setuptools, "setup", lambda **keywords: given.update(keywords))
@@ -42,7 +42,7 @@ def test_every_node_of_a_stack_is_an_executable(setup_arguments: dict[str, Any])
         assert found[name] == f"{kind.module}:main"
 
 
-def test_every_executable_leads_to_a_function(setup_arguments: dict[str, Any]) -> None:
+def test_every_executable_refers_to_a_function(setup_arguments: dict[str, Any]) -> None:
     for target in scripts(setup_arguments).values():
         module, _, function = target.partition(":")
         assert callable(getattr(importlib.import_module(module), function))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of a configuration lead to classes: ours, and those of installed packages."""
+"""Names in a configuration refer to classes: ours, and those of installed packages."""
 
 from importlib import metadata
 from pathlib import Path
@@ -37,7 +37,7 @@ def third_party(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("kind", registry.kinds())
-def test_every_built_in_name_leads_to_a_class(kind: str) -> None:
+def test_every_built_in_name_refers_to_a_class(kind: str) -> None:
     for name in registry._BUILT_IN[kind]:
         assert isinstance(registry.find(kind, name), type)
 
@@ -48,13 +48,13 @@ def test_an_unknown_name_is_reported_with_the_nearest_one() -> None:
     assert caught.value.choices == ("mujoco",)
 
 
-def test_an_unknown_kind_is_answered_with_the_kinds() -> None:
+def test_an_unknown_kind_is_reported_with_the_valid_ones() -> None:
     with pytest.raises(UnknownNameError, match="solver"):
         registry.names("sollver")
 
 
 @pytest.mark.usefixtures("third_party")
-def test_an_installed_package_adds_a_class_without_touching_ours() -> None:
+def test_an_installed_package_can_add_a_class() -> None:
     assert "fancy" in registry.names("solver")
     assert registry.create("solver", "fancy", gain=3.0).gain == 3.0
 
@@ -66,6 +66,8 @@ def test_an_installed_package_cannot_replace_one_of_ours() -> None:
 
 @pytest.mark.usefixtures("third_party")
 @pytest.mark.parametrize(("name", "reason"), [("broken", "NoSuchClass"), ("absent", "no_such")])
-def test_a_plug_in_that_cannot_be_loaded_says_why(name: str, reason: str) -> None:
+def test_a_plug_in_that_cannot_be_loaded_is_reported_with_the_reason(
+    name: str, reason: str
+) -> None:
     with pytest.raises(RegistryError, match=reason):
         registry.find("solver", name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tree in `config/` and its schema agree with each other and with those who read them."""
+"""The tree in `config/` agrees with its schema and with the code that reads it."""
 
 import dataclasses
 import typing
@@ -28,7 +28,7 @@ GROUPS = sorted(
 )
 
 
-def test_tree_as_shipped_drives_the_rby1_in_mujoco() -> None:
+def test_the_shipped_tree_selects_the_rby1_in_mujoco() -> None:
     settings = load_settings()
     assert settings.robot.name == "rby1"
     assert settings.simulation.name == "mujoco"
@@ -64,7 +64,7 @@ def test_one_seed_reaches_every_section() -> None:
     assert (settings.seed, settings.simulation.seed, settings.operator.seed) == (7, 7, 7)
 
 
-def test_settings_without_a_tree_are_valid_too() -> None:
+def test_default_settings_are_valid() -> None:
     assert TeleopSettings().simulation == load_settings().simulation
 
 
@@ -86,14 +86,14 @@ def test_every_named_scene_exists() -> None:
         assert scene in {None, "auto", *known}
 
 
-def test_solver_options_are_those_the_solvers_take() -> None:
+def test_solver_options_are_those_of_the_solvers() -> None:
     given = SolverSettings().options()
     SolverOptions.from_keywords(given)
     assert given.keys() <= {entry.name for entry in dataclasses.fields(SolverOptions)}
     assert load_settings().solver.options() == SolverSettings().options()
 
 
-def test_backends_are_those_the_solvers_know() -> None:
+def test_back_ends_are_those_of_the_solvers() -> None:
     hint = typing.get_type_hints(SolverSettings)["backend"]
     assert set(typing.get_args(hint)) == set(BACKENDS)
 
@@ -126,6 +126,6 @@ def test_session_without_end_is_possible() -> None:
     assert load_settings(["operator.duration=null"]).operator.duration is None
 
 
-def test_bad_seed_is_found_where_the_sections_take_it_from() -> None:
+def test_a_bad_seed_is_reported_with_its_override() -> None:
     with pytest.raises(ConfigError, match=r"^override 'seed=-1' \(through .*\.yaml:\d+\): "):
         load_settings(["seed=-1"])

@@ -10,15 +10,15 @@ from typing import Any
 import psutil
 
 PATIENCE = 60.0
-"""How long nothing at all may happen before a wait fails in [s]."""
+"""A wait fails after this time without progress in [s]."""
 LIMIT = 150.0
-"""How long a wait may last in [s], whatever happens meanwhile."""
+"""A wait fails after this time in [s], even with progress."""
 POLL = 0.005
-"""Pause between two looks at the condition in [s]."""
-_LONGEST_LOOK = 0.1
-"""A look that takes longer counts as this long in [s]: this process had to wait itself."""
+"""Pause between two evaluations of the condition in [s]."""
+_LONGEST_EVALUATION = 0.1
+"""A longer evaluation counts as this long in [s]: this process itself had to wait."""
 _PROGRESS_PERIOD = 0.25
-"""Pause between two looks at the progress in [s]; reading processor times is not cheap."""
+"""Pause between two readings of the progress in [s]; reading processor times is expensive."""
 _SAMPLE = 0.3
 """Processor time over which the speed of the machine is measured in [s]."""
 _WORK = 0.2
@@ -50,8 +50,8 @@ def wait_for(
     seen, last, due = progress(), time.monotonic(), _PROGRESS_PERIOD
     while not condition():
         now = time.monotonic()
-        elapsed += min(now - last, _LONGEST_LOOK)
-        idle += min(now - last, _LONGEST_LOOK)
+        elapsed += min(now - last, _LONGEST_EVALUATION)
+        idle += min(now - last, _LONGEST_EVALUATION)
         last = now
         if elapsed > due or idle > patience:
             due = elapsed + _PROGRESS_PERIOD

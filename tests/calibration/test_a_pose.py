@@ -18,7 +18,7 @@ TOOLS = {
 
 
 def operator(heading: float, scale: float, noise: float = 0.0, count: int = 20) -> Samples:
-    """Return samples of a person built like the robot, but of another size, somewhere."""
+    """Return samples of a person with the robot's proportions, another size and heading."""
     random = np.random.default_rng(0)
     to_heading = quat_exp([0.0, 0.0, heading])
     return [
@@ -45,7 +45,7 @@ def test_heading_and_scale_are_found(heading: float) -> None:
     assert found.motion < 1e-9
 
 
-def test_a_crooked_pose_leaves_a_residual_where_it_is_crooked() -> None:
+def test_a_wrong_pose_gives_a_residual_at_the_wrong_trackers() -> None:
     samples = operator(0.5, 1.0)
     for sample in samples:
         pose = sample[RIGHT]
@@ -56,7 +56,7 @@ def test_a_crooked_pose_leaves_a_residual_where_it_is_crooked() -> None:
     assert worst is RIGHT
 
 
-def test_noise_averages_out_and_is_reported() -> None:
+def test_noise_is_averaged_and_reported() -> None:
     found = calibrate_a_pose(operator(0.5, 1.0, noise=0.002, count=200), TOOLS)
     assert found.residual < 1e-3
     assert found.motion == pytest.approx(0.002 * np.sqrt(3.0), rel=0.1)

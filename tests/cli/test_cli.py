@@ -19,7 +19,7 @@ from tests.robots.models import SIX_AXIS, pendulum, pendulum_urdf, write_robot
 
 @pytest.fixture
 def user_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of the user's own models, with a third party's arm in it."""
+    """A folder of models of the user, with a third-party arm."""
     folder = tmp_path / "user_models"
     write_robot(folder / "six_axis", arm_xml=SIX_AXIS)
     monkeypatch.setenv("TELEOP_MODELS_DIR", str(folder))
@@ -65,7 +65,7 @@ def test_the_version_is_printed(arguments: list[str]) -> None:
     assert run(*arguments).stdout == f"teleop_system {__version__}\n"
 
 
-def test_a_dropped_in_robot_is_listed_with_ours(user_models: Path) -> None:
+def test_a_robot_of_the_user_is_listed_with_ours(user_models: Path) -> None:
     result = run("robots")
     assert result.exit_code == 0
     assert "six_axis" in result.stdout and "arm 6" in result.stdout
@@ -79,7 +79,7 @@ def test_robots_are_listed_as_json(user_models: Path) -> None:
     assert robots["six_axis"]["problem"] is None
 
 
-def test_a_broken_robot_is_listed_with_its_problem_and_hides_no_other(user_models: Path) -> None:
+def test_a_broken_robot_is_listed_with_its_problem_beside_the_others(user_models: Path) -> None:
     write_robot(user_models / "broken", arm_xml="<mujoco")
     result = run("robots")
     assert result.exit_code == 0
@@ -87,7 +87,7 @@ def test_a_broken_robot_is_listed_with_its_problem_and_hides_no_other(user_model
     assert "six_axis" in result.stdout
 
 
-def test_a_sound_robot_passes_the_check(user_models: Path) -> None:
+def test_a_correct_robot_passes_the_check(user_models: Path) -> None:
     result = run("check", "six_axis")
     assert result.exit_code == 0
     assert "3 skipped" in result.stdout and "failed" not in result.stdout
@@ -101,7 +101,7 @@ def test_a_failed_check_sets_the_exit_code_and_shows_the_fix(user_models: Path) 
     assert "FAIL" in result.stdout and "fix: compare the masses" in result.stdout
 
 
-def test_a_check_speaks_json(user_models: Path) -> None:
+def test_a_check_can_print_json(user_models: Path) -> None:
     result = run("check", "six_axis", "--only", "motors", "--only", "mass", "--json")
     checks = json.loads(result.stdout)["checks"]
     assert [check["outcome"] for check in checks] == ["passed", "skipped"]
@@ -134,7 +134,7 @@ def test_the_groups_of_the_configuration_are_listed() -> None:
     assert "rby1_dg5f" in json.loads(run("config", "--groups", "--json").stdout)["robot"]
 
 
-def test_the_doctor_names_what_is_installed() -> None:
+def test_the_doctor_lists_what_is_installed() -> None:
     result = run("doctor", "--json")
     assert result.exit_code == 0
     parts = {part["name"]: part for part in json.loads(result.stdout)}
@@ -153,38 +153,38 @@ def test_the_doctor_names_what_is_installed() -> None:
         (["config", "robot=rby3"], ["rby3", "'rby1'"]),
     ],
 )
-def test_a_mistake_is_answered_in_one_line(arguments: list[str], fragments: list[str]) -> None:
+def test_a_mistake_is_reported_in_one_line(arguments: list[str], fragments: list[str]) -> None:
     assert_mistake(run(*arguments), *fragments)
 
 
-def test_a_broken_model_is_answered_in_one_line(user_models: Path) -> None:
+def test_a_broken_model_is_reported_in_one_line(user_models: Path) -> None:
     write_robot(user_models / "broken", arm_xml="<mujoco><worldbodyy/></mujoco>")
     assert_mistake(run("check", "broken"), "arm.xml", "MuJoCo cannot load the file")
 
 
-def test_a_urdf_that_does_not_match_is_answered_in_one_line(user_models: Path) -> None:
+def test_a_urdf_that_does_not_match_is_reported_in_one_line(user_models: Path) -> None:
     write_robot(user_models / "rod", rod_xml=pendulum(), rod_urdf=pendulum_urdf(joint="swim"))
     assert_mistake(run("check", "rod"), "rod.urdf", "'swim'", "swing")
 
 
-def test_a_models_folder_that_does_not_exist_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_models_folder_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TELEOP_MODELS_DIR", "/no/such/folder")
     assert_mistake(run("robots"), "TELEOP_MODELS_DIR", "/no/such/folder")
 
 
-def test_a_mistyped_sub_command_is_answered_with_the_nearest() -> None:
+def test_a_mistyped_sub_command_is_reported_with_the_nearest_one() -> None:
     result = run("robts")
     assert result.exit_code == 2
     assert "robots" in result.stderr
 
 
-def test_a_size_that_is_none_is_a_usage_error() -> None:
+def test_an_invalid_size_is_a_usage_error() -> None:
     result = run("view", "rby1", "--size", "big")
     assert result.exit_code == 2
     assert "COLUMNSxROWS" in result.stderr
 
 
-def test_debugging_lets_the_exception_through() -> None:
+def test_debugging_raises_the_exception() -> None:
     assert isinstance(run("--debug", "check", "rby2").exception, LookupError)
 
 
@@ -204,7 +204,7 @@ def test_robot_names_are_completed() -> None:
     assert complete_robot("rby1_") == ["rby1_dg5f"]
 
 
-def test_completion_is_silent_where_there_are_no_models(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_completion_is_empty_without_models(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TELEOP_MODELS_DIR", "/no/such/folder")
     assert complete_robot("") == []
 
@@ -213,7 +213,7 @@ def test_overrides_are_completed() -> None:
     assert complete_override("robot=rby1_") == ["robot=rby1_dg5f"]
 
 
-def test_a_wrong_back_end_for_drawing_is_one_line(tmp_path: Path) -> None:
+def test_a_wrong_drawing_back_end_is_reported_in_one_line(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "teleop_system.cli", "view", "dg5f_left"]
     result = subprocess.run(
         [*command, "--output", str(tmp_path / "hand.png")],

@@ -24,7 +24,7 @@ def status(**changes: object) -> SessionStatus:
     return SessionStatus(**(values | changes))  # type: ignore[arg-type]
 
 
-def test_options_come_before_overrides_so_that_these_win() -> None:
+def test_overrides_take_precedence_over_options() -> None:
     assert session_overrides(["session.mode=simulation"], "hardware", "arm, hand,") == [
         "session.mode=hardware",
         "session.modules=[arm,hand]",
@@ -59,7 +59,7 @@ def test_the_status_shows_state_reason_errors_rates_and_speed() -> None:
     assert "arm 100 Hz" in shown
 
 
-def test_the_gravest_cause_is_shown_first_and_many_are_counted() -> None:
+def test_the_most_severe_cause_is_shown_first_and_many_are_counted() -> None:
     causes = tuple(Cause(Rule.JERK, f"joint_{n}", 2.0, 1.0, 0.0) for n in range(9))
     held = Cause(Rule.STALE, "left_hand", 0.2, 0.08, 0.0, Severity.HOLD)
     lines = text_of(status_panel(status(causes=(*causes, held)), "rby1", None)).splitlines()

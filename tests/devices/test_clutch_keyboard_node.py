@@ -58,7 +58,7 @@ def terminal() -> Iterator[Terminal]:
     made.close()
 
 
-def test_keys_move_the_clutch_and_call_the_robot(terminal: Terminal) -> None:
+def test_keys_switch_the_clutch_and_call_services_of_the_robot(terminal: Terminal) -> None:
     requests: list[str] = []
 
     def answer(_: object, response: Trigger.Response) -> Trigger.Response:

@@ -28,7 +28,7 @@ def test_the_nearest_depth_is_taken() -> None:
     assert pairs.add_color(1.0, "c", now=0.0) == (1.0, "c", "near")
 
 
-def test_no_image_is_used_twice_and_no_older_pair_follows() -> None:
+def test_no_image_is_used_twice_and_pairs_stay_in_order() -> None:
     pairs = pairer()
     pairs.add_color(1.0, "c1", now=0.0)
     pairs.add_color(1.033, "c2", now=0.0)
@@ -46,7 +46,7 @@ def test_colour_is_returned_alone_when_depth_is_missing() -> None:
     assert pairs.add_color(1.8, "c4", now=10.7) == (1.8, "c4", "d")
 
 
-def test_a_lost_half_does_not_pile_up() -> None:
+def test_unpaired_images_do_not_accumulate() -> None:
     pairs = pairer()
     for count in range(1000):
         pairs.add_depth(float(count), "d", now=0.0)

@@ -35,7 +35,7 @@ def test_colours_are_rgb_for_every_encoding(padding: int) -> None:
     np.testing.assert_array_equal(decode_color(image(blue_first, "bgra8", padding=padding)), RGB)
 
 
-def test_grey_is_shown_as_grey() -> None:
+def test_grey_images_become_grey_rgb_images() -> None:
     grey = np.array([[7, 9]], np.uint8)
     np.testing.assert_array_equal(decode_color(image(grey, "mono8")), [[[7] * 3, [9] * 3]])
 

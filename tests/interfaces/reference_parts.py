@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Smallest honest implementations of the interfaces that have no other one to test yet."""
+"""Smallest correct implementations of interfaces that have no other one to test yet."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from teleop_system.interfaces import (
 
 
 class Connection:
-    """The part about being connected."""
+    """The connection of a device."""
 
     def __init__(self) -> None:
         self.connected = False
@@ -40,7 +40,7 @@ class Connection:
 
 
 class EchoJoints(Connection):
-    """Joints that are at once where they were told to be."""
+    """Joints that reach every command at once."""
 
     count = 7
 

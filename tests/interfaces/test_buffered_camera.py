@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A camera that keeps its newest frame, and wakes threads that wait for one."""
+"""A camera that keeps its newest frame, and wakes the threads that wait for one."""
 
 import math
 import threading
@@ -15,7 +15,7 @@ PATIENCE = 10.0
 
 
 class Film(BufferedCamera):
-    """Shows whatever frame it is given."""
+    """Returns the frame that a test sets."""
 
     def __init__(self) -> None:
         super().__init__("film")
@@ -41,7 +41,7 @@ class Film(BufferedCamera):
         self.clear_frame()
 
 
-def test_the_newest_frame_is_what_is_seen_until_the_camera_is_closed() -> None:
+def test_the_newest_frame_is_returned_until_the_camera_is_closed() -> None:
     film = Film()
     for use in (film.get_rgbd, film.get_intrinsics):
         with pytest.raises(DeviceNotConnectedError, match="film"):
@@ -61,12 +61,12 @@ def test_waiting_ends_with_a_frame_whose_stamp_is_older() -> None:
     threading.Timer(0.05, film.show, [0.5]).start()
     begun = time.monotonic()
     found = film.wait_rgbd(1.0, PATIENCE)
-    assert found is not None, "a clock that was set back is no reason to wait"
+    assert found is not None, "a clock that was set back does not block"
     assert found.timestamp == 0.5
     assert time.monotonic() - begun < 2.0
 
 
-def test_a_frame_wakes_whoever_waits_for_it() -> None:
+def test_a_frame_wakes_a_waiting_thread() -> None:
     film, seen = Film(), []
     assert film.wait_rgbd(math.nan, 0.0) is None
     film.show(1.0)

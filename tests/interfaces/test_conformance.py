@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The suites pass for honest implementations, and catch dishonest ones."""
+"""The suites pass for correct implementations, and fail for wrong ones."""
 
 from collections.abc import Callable
 
@@ -56,7 +56,7 @@ class SelfConnectedArm(EchoArm):
 
 
 class BoldTracker(IMasterTracker):
-    """Claims to be valid while it is not even connected, and is not a rotation."""
+    """Returns a valid pose while it is not connected, with an invalid orientation."""
 
     def initialize(self) -> bool:
         return True
@@ -99,13 +99,13 @@ def suite_of(base: type[LifecycleSuite], part: Callable[[], object]) -> Lifecycl
         (testing.MasterTrackerSuite, BoldTracker, "test_valid_poses_have_unit_quaternions", []),
     ],
 )
-def test_a_broken_promise_is_caught(
+def test_a_broken_promise_is_detected(
     base: type[LifecycleSuite], part: Callable[[], object], test: str, arguments: list[object]
 ) -> None:
     with pytest.raises((AssertionError, pytest.fail.Exception)):
         getattr(suite_of(base, part), test)(*arguments)
 
 
-def test_the_error_of_an_unconnected_device_says_what_to_do() -> None:
+def test_the_error_of_an_unconnected_device_names_the_remedy() -> None:
     with pytest.raises(DeviceNotConnectedError, match=r"'EchoArm'.*initialize"):
         EchoArm().send_joint_command(np.zeros(7))

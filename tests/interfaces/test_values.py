@@ -115,7 +115,7 @@ def test_roles_and_sides_are_those_of_the_contract() -> None:
     assert set(ArmSide.__members__) == {"LEFT", "RIGHT", "TORSO"}
 
 
-def test_a_pose_copies_its_arrays_and_lets_nobody_write() -> None:
+def test_a_pose_copies_its_arrays_and_is_read_only() -> None:
     position = np.zeros(3)
     pose = Pose6D(position, UNIT)
     position[0] = 1.0
@@ -128,7 +128,7 @@ def test_a_pose_copies_its_arrays_and_lets_nobody_write() -> None:
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("field", ["position", "orientation", "timestamp"])
-def test_a_pose_that_is_not_finite_names_the_field(field: str, bad: float) -> None:
+def test_a_pose_that_is_not_finite_is_reported_with_the_field(field: str, bad: float) -> None:
     values = {"position": np.zeros(3), "orientation": UNIT.copy(), "timestamp": 0.0}
     if field == "timestamp":
         values[field] = bad
@@ -148,7 +148,7 @@ def test_a_lost_pose_is_never_valid() -> None:
     assert Pose6D.lost().valid is False
 
 
-def test_translation_keeps_orientation_and_takes_the_new_stamp() -> None:
+def test_translation_keeps_the_orientation_and_has_the_new_stamp() -> None:
     moved = Pose6D(np.ones(3), UNIT, 1.0).translated(np.array([0, 0, 2.0]), timestamp=5.0)
     np.testing.assert_array_equal(moved.position, [1, 1, 3])
     np.testing.assert_array_equal(moved.orientation, UNIT)
@@ -235,7 +235,9 @@ def test_copies_of_a_pose_are_read_only() -> None:
     ("position", "not_finite"),
     [([np.nan, 0.0, 0.0], True), ([0.0, 0.0], False), (["a"] * 3, False)],
 )
-def test_a_refused_value_says_whether_it_is_not_finite(position: object, not_finite: bool) -> None:
+def test_the_error_of_a_refused_value_says_whether_it_is_finite(
+    position: object, not_finite: bool
+) -> None:
     with pytest.raises(InvalidPoseError) as refused:
         Pose6D(position, np.array([0.0, 0.0, 0.0, 1.0]))  # type: ignore[arg-type]
     assert refused.value.not_finite is not_finite

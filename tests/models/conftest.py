@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The models, loaded once; every test puts them where it needs them."""
+"""The models, loaded once; every test sets their joints."""
 
 import pytest
 

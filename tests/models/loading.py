@@ -55,7 +55,7 @@ class MuJoCoRobot:
         mujoco.mj_forward(self.model, self.data)
 
     def set_joints(self, joints: dict[str, float]) -> None:
-        """Put joints somewhere, all others at zero, and update every frame."""
+        """Set joints, with all others at zero, and update every frame."""
         mujoco.mj_resetData(self.model, self.data)
         for name, angle in joints.items():
             self.data.joint(name).qpos[0] = angle
@@ -96,7 +96,7 @@ class PinocchioRobot:
         return np.asarray(q)
 
     def set_joints(self, joints: dict[str, float]) -> None:
-        """Put joints somewhere, all others at zero, and update every frame."""
+        """Set joints, with all others at zero, and update every frame."""
         pin.framesForwardKinematics(self.model, self.data, self.configuration(joints))
 
     def pose(self, frame: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

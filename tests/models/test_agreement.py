@@ -79,7 +79,7 @@ def test_limits_agree(name: str) -> None:
 @pytest.mark.parametrize("name", ROBOTS)
 def test_joint_space_inertias_agree(name: str) -> None:
     mjcf, urdf = MuJoCoRobot(name), PinocchioRobot(name)
-    mjcf.model.dof_armature[:] = 0.0  # Rotor inertia is the simulator's business alone.
+    mjcf.model.dof_armature[:] = 0.0  # Only the simulator models rotor inertia.
     scalar = [j for j in range(mjcf.model.njnt) if mjcf.model.jnt_type[j] != 0]
     names = [mjcf.model.joint(j).name for j in scalar]
     dofs = mjcf.model.jnt_dofadr[scalar]

@@ -100,7 +100,7 @@ def test_simulated_gravity_is_that_of_the_urdf(
         assert rby1.data.joint(name).qfrc_bias[0] == pytest.approx(expected, abs=1e-6)
 
 
-def test_right_flange_follows_the_chain_written_out(rby1: MuJoCoRobot) -> None:
+def test_the_right_flange_agrees_with_the_chain_computed_by_hand(rby1: MuJoCoRobot) -> None:
     rng = np.random.default_rng(1)
     for _ in range(50):
         angles = dict(zip(TORSO + RIGHT_ARM, rng.uniform(-1.5, 1.5, 13), strict=True))

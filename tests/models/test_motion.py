@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The simulated RB-Y1 stands, reaches, drives and grips as a good robot does."""
+"""The simulated RB-Y1 stands, reaches, drives and grips."""
 
 import mujoco
 import numpy as np
@@ -107,7 +107,7 @@ def test_base_drives_as_commanded(robot: MuJoCoRobot, forward: float, yaw_rate: 
     assert measured[1] == pytest.approx(yaw_rate, rel=0.05, abs=0.005)
 
 
-def test_base_turns_about_the_middle_of_its_axle(rby1: MuJoCoRobot) -> None:
+def test_base_rotates_about_the_middle_of_its_axle(rby1: MuJoCoRobot) -> None:
     rby1.reset("ready")
     drive(rby1, 0.0, 0.5)
     rby1.step(4.0)
@@ -146,7 +146,7 @@ def test_floor_carries_the_whole_weight(robot: MuJoCoRobot) -> None:
     assert lift == pytest.approx(9.81 * robot.model.body_subtreemass[0], rel=1e-3)
 
 
-def test_wrist_sensors_feel_the_weight_of_the_hand(robot: MuJoCoRobot) -> None:
+def test_wrist_sensors_measure_the_weight_of_the_hand(robot: MuJoCoRobot) -> None:
     robot.reset("ready")
     robot.step(1.0)
     for side in SIDES:
@@ -155,7 +155,7 @@ def test_wrist_sensors_feel_the_weight_of_the_hand(robot: MuJoCoRobot) -> None:
         assert np.linalg.norm(force) == pytest.approx(weight, rel=1e-2)
 
 
-def test_chest_sensor_is_level_and_feels_gravity(rby1: MuJoCoRobot) -> None:
+def test_chest_sensor_is_level_and_measures_gravity(rby1: MuJoCoRobot) -> None:
     rby1.reset("ready")
     rby1.step(1.0)
     sensor = rby1.data.sensor
@@ -190,7 +190,7 @@ def test_every_finger_reaches_both_ends_of_its_joints(side: str, finger: int) ->
         name = joint(finger, k)
         for bound in (0, 1):
             hand.reset("zero")
-            # Sideways it would meet its neighbours, so they make room.
+            # It would touch its neighbours sideways, so they move away.
             room = leaning if finger == 5 else bowed if k == 1 and finger > 1 else {}
             for neighbour, angle in room.items():
                 hand.data.actuator(neighbour).ctrl = angle

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scenes can be attached to any robot, and leave it as it was."""
+"""Scenes can be attached to any robot, and do not change it."""
 
 import mujoco
 import numpy as np

@@ -141,7 +141,7 @@ def test_hand_keyframes_are_the_poses_of_its_variant(side: str) -> None:
 
 
 @pytest.mark.parametrize("name", RBY1S)
-def test_descriptions_name_only_what_exists(name: str) -> None:
+def test_descriptions_contain_only_existing_names(name: str) -> None:
     robot, about = MuJoCoRobot(name), description(name)
     joints = set(robot.names(mujoco.mjtObj.mjOBJ_JOINT, robot.model.njnt))
     bodies = set(robot.names(mujoco.mjtObj.mjOBJ_BODY, robot.model.nbody))
@@ -267,7 +267,7 @@ def test_every_collision_shape_meets_the_environment(rby1_dg5f: MuJoCoRobot) -> 
     assert np.all(model.geom_conaffinity[solid] & 1)
 
 
-def test_visual_shapes_are_massless_ghosts(rby1_dg5f: MuJoCoRobot) -> None:
+def test_visual_shapes_have_no_mass_and_no_contacts(rby1_dg5f: MuJoCoRobot) -> None:
     model = rby1_dg5f.model
     shown = model.geom_group == 2
     assert shown.any()
@@ -275,7 +275,7 @@ def test_visual_shapes_are_massless_ghosts(rby1_dg5f: MuJoCoRobot) -> None:
 
 
 @pytest.mark.parametrize("name", RBY1S)
-def test_sensors_and_cameras_are_there_by_name(name: str) -> None:
+def test_sensors_and_cameras_exist_by_name(name: str) -> None:
     model = MuJoCoRobot(name).model
     for side in ("right", "left"):
         for kind in ("force", "torque"):
@@ -286,7 +286,7 @@ def test_sensors_and_cameras_are_there_by_name(name: str) -> None:
     assert model.camera("overview").id >= 0
 
 
-def test_all_limits_of_all_body_joints_have_an_acceleration() -> None:
+def test_all_body_joints_have_an_acceleration_limit() -> None:
     for name in RBY1S:
         rules = description(name)["limits"]
         for joint in (*BODY, *WHEELS):

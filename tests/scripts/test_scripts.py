@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scripts: what they show, their verdicts, their exit codes, and how they end."""
+"""The scripts: their output, results and exit codes, and how they end."""
 
 import json
 import os
@@ -29,7 +29,7 @@ def run(script: str, arguments: Sequence[str], folder: Path) -> subprocess.Compl
     )
 
 
-def test_a_session_leaves_every_artefact_and_ends_well(tmp_path: Path) -> None:
+def test_a_session_writes_every_artefact_and_ends_with_zero(tmp_path: Path) -> None:
     done = run("run_teleop.py", ["--no-gui", *QUICK, "operator.duration=3"], tmp_path)
     assert done.returncode == 0, done.stderr
     (folder,) = (tmp_path / "runs").iterdir()
@@ -107,21 +107,21 @@ def test_a_mistake_is_reported_in_one_line(
         "test_camera_standalone.py",
     ],
 )
-def test_a_module_alone_passes_its_trial(script: str, tmp_path: Path) -> None:
+def test_a_single_module_passes_its_trial(script: str, tmp_path: Path) -> None:
     quick = ["--no-gui", "--fast", "simulation.render=false", "operator.duration=8"]
     done = run(script, quick, tmp_path)
     assert done.returncode == 0, done.stdout
     assert "verdict: PASS" in done.stdout
 
 
-def test_the_base_alone_passes_its_trial(tmp_path: Path) -> None:
+def test_the_base_passes_its_trial(tmp_path: Path) -> None:
     done = run("test_locomotion_standalone.py", ["--fast", "simulation.render=false"], tmp_path)
     assert done.returncode == 0, done.stdout
     assert "the base command is exactly zero while the operator stands still: 0 m/s" in done.stdout
 
 
 def test_a_failed_trial_exits_with_one(tmp_path: Path) -> None:
-    # Hands that hardly count stay behind.
+    # Hands with a low weight lag behind.
     lame = ["--fast", "simulation.render=false", "operator.duration=6"]
     lame += ["solver.chains.arm.position_weight=0.001"]
     done = run("test_arm_teleop_standalone.py", lame, tmp_path)
@@ -137,7 +137,7 @@ def test_a_step_of_the_demonstration_passes(step: str, tmp_path: Path) -> None:
     assert f"step {step}:" in done.stdout
 
 
-def test_there_are_five_steps_and_no_sixth(tmp_path: Path) -> None:
+def test_there_are_five_steps(tmp_path: Path) -> None:
     done = run("demo_teleop_sim.py", ["--step", "6"], tmp_path)
     assert done.returncode == 2
     assert "choose from" in done.stderr

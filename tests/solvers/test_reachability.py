@@ -30,11 +30,11 @@ def test_poses_of_a_valid_posture_are_reachable(oracle: Reachability, seed: int)
 
 
 @pytest.mark.parametrize(
-    "place", [(2.5, -0.3, 1.0), (0.0, 0.0, 0.6)], ids=["far away", "in the body"]
+    "position", [(2.5, -0.3, 1.0), (0.0, 0.0, 0.6)], ids=["far away", "in the body"]
 )
 def test_poses_far_away_or_inside_the_body_are_not(
-    oracle: Reachability, place: tuple[float, float, float]
+    oracle: Reachability, position: tuple[float, float, float]
 ) -> None:
     poses = oracle.poses(READY)
-    poses["right_arm"] = Pose6D(np.array(place), poses["right_arm"].orientation)
+    poses["right_arm"] = Pose6D(np.array(position), poses["right_arm"].orientation)
     assert not oracle.search(poses, READY, starts=4).is_reachable

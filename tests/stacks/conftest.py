@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks are described without ROS 2; tests that start nodes need it."""
+"""Descriptions of stacks need no ROS 2; tests that start nodes do."""
 
 from teleop_system.utils.ros2_helpers import is_ros_available
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Records, on the robot's machine, what the robot does: one JSON line per change and sample.
+"""Records the robot's status and motion on its machine: one JSON line per change and sample.
 
 It runs in the robot's network namespace, so it still receives while the link is cut.
 """

@@ -17,7 +17,7 @@ FULL = STACKS["teleop_sim_full"]
         ["--camera", "true", "--self_test", "false", "robot:=rby1_dg5f", "--camera_fps", "10"],
     ],
 )
-def test_an_option_can_be_typed_as_in_shells_and_in_launch_files(typed: list[str]) -> None:
+def test_options_have_the_syntax_of_shells_or_of_launch_files(typed: list[str]) -> None:
     texts = parse_arguments(FULL, typed)
     assert texts == {
         "robot": "rby1_dg5f",

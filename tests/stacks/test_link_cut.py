@@ -28,7 +28,7 @@ LINKS = {ROBOT: "teleop_r0", OPERATOR: "teleop_o0"}
 SETTLED = 4.0
 """Time after which the robot follows as before the cut in [s]."""
 STANDSTILL = 1e-5
-"""A joint that moves less from one sample to the next stands still [rad]."""
+"""A joint stands still if it moves less than this between samples [rad]."""
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("TELEOP_NETNS") != "1" or os.geteuid() != 0,
@@ -61,7 +61,7 @@ def machines() -> Iterator[None]:
 
 
 class Machine:
-    """A program on one of the machines; those on one share memory, those on two do not."""
+    """A program on one of the machines; only those on the same machine share memory."""
 
     def __init__(self, name: str, *command: str, peers: str = "") -> None:
         shared = Path("/dev/shm") / name
@@ -149,7 +149,7 @@ def test_a_cut_link_holds_the_robot_and_a_restored_one_lets_it_follow_again(
             before = robot.read().count("engaged: the operator took control")
             ip("-n", ROBOT, "link", "set", LINKS[ROBOT], "down")
             cut = time.monotonic()
-            time.sleep(length)  # How long the link is cut is what this test varies.
+            time.sleep(length)  # This test varies the duration of the cut.
             ip("-n", ROBOT, "link", "set", LINKS[ROBOT], "up")
             restored = time.monotonic()
             if length > 2.0:  # The robot was disengaged in the meantime, and is engaged again.

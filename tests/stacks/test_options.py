@@ -20,7 +20,9 @@ from teleop_system.stacks.options import Option, override_text, parse_values
         ("list", "", ()),
     ],
 )
-def test_a_text_becomes_a_value_of_the_options_kind(kind: str, text: str, value: object) -> None:
+def test_a_text_is_converted_to_the_type_of_the_option(
+    kind: str, text: str, value: object
+) -> None:
     parsed = Option("name", "", "", kind=kind).parse(text)  # type: ignore[arg-type]
     assert parsed == value and type(parsed) is type(value)
 
@@ -36,12 +38,12 @@ def test_a_text_becomes_a_value_of_the_options_kind(kind: str, text: str, value:
         ("str", "a\nb", "one line"),
     ],
 )
-def test_a_text_of_another_kind_is_an_error(kind: str, text: str, expected: str) -> None:
+def test_a_text_of_a_wrong_type_is_an_error(kind: str, text: str, expected: str) -> None:
     with pytest.raises(ConfigError, match="name.*" + expected):
         Option("name", "default", "", kind=kind).parse(text)  # type: ignore[arg-type]
 
 
-def test_a_value_outside_the_choices_names_the_nearest() -> None:
+def test_a_value_outside_the_choices_is_reported_with_the_nearest_one() -> None:
     option = Option("pace", "real_time", "", choices=("real_time", "fast"))
     with pytest.raises(ConfigError, match="did you mean 'fast'"):
         option.parse("fasst")
@@ -54,14 +56,14 @@ def test_every_entry_of_a_list_has_to_be_a_choice() -> None:
         option.parse("arm,leg")
 
 
-def test_nothing_is_a_value_only_where_it_is_the_default() -> None:
+def test_an_empty_value_is_valid_only_as_the_default() -> None:
     assert Option("amplitude", "", "", kind="float").parse("") == ""
     with pytest.raises(ConfigError, match="a number"):
         Option("speed", 1.0, "", kind="float").parse("")
 
 
 @pytest.mark.parametrize("value", [True, 3, 0.25, ("a", "b"), "word", ""])
-def test_the_text_of_a_value_gives_it_back(value: object) -> None:
+def test_the_text_of_a_value_can_be_read_back(value: object) -> None:
     kinds = {bool: "bool", int: "int", float: "float", tuple: "list", str: "str"}
     option = Option("name", value, "", kind=kinds[type(value)])  # type: ignore[arg-type]
     assert option.parse(option.text()) == value
@@ -84,13 +86,13 @@ def test_the_text_of_a_value_gives_it_back(value: object) -> None:
         0.25,
     ],
 )
-def test_hydra_reads_back_what_an_override_was_made_of(value: object) -> None:
+def test_hydra_reads_the_value_of_an_override_back(value: object) -> None:
     text = override_text("robot.name", value)  # type: ignore[arg-type]
     parsed = OverridesParser.create().parse_override(text)
     assert parsed.key_or_group == "robot.name"
     assert parsed.value() == value
 
 
-def test_an_option_that_does_not_exist_names_those_that_do() -> None:
+def test_an_unknown_option_is_reported_with_the_valid_ones() -> None:
     with pytest.raises(ConfigError, match=r"no option named 'vewer'; did you mean 'viewer'"):
         parse_values({"viewer": Option("viewer", False, "", kind="bool")}, {"vewer": "true"})

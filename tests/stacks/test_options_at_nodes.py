@@ -13,7 +13,7 @@ from tests.stacks.test_plan import CHOOSING, EVERYTHING, other_text
 
 
 def plans() -> Iterator[NodePlan]:
-    """Yield the nodes of all stacks, every option at something else than its default."""
+    """Yield the nodes of all stacks, with no option at its default."""
     for stack in STACKS.values():
         texts = {
             name: other_text(option)
@@ -42,7 +42,7 @@ def test_a_node_has_the_parameters_that_its_stack_gives_it(plan: NodePlan) -> No
         node = node_class(plan.kind)()
         try:
             assert node.get_fully_qualified_name() == plan.name
-            # Only the first node of a process has a say in how much is logged.
+            # Only the first node of a process sets the log level.
             assert plan.log_level in plan.ros_arguments()
             for name, value in plan.parameters.items():
                 given = node.get_parameter(name).value

@@ -26,7 +26,7 @@ NAMES = [
     "hand_only",
 ]
 
-# Something else than the default for every kind of option, and what Hydra makes of it.
+# A value other than the default for every kind of option, and its value in Hydra.
 OTHERS = {
     "robot": "rby1_dg5f",
     "topic_prefix": "left_robot",
@@ -51,7 +51,7 @@ OTHERS = {
 }
 CHOOSING = {"modules", "devices", "robot_node", "stream"}
 EVERYTHING = {"devices": "simulated", "robot_node": "simulated", "stream": "true"}
-"""Choices with which all nodes of a stack run."""
+"""Choices that start all nodes of a stack."""
 
 
 def options() -> Iterator[tuple[Stack, Option]]:
@@ -69,11 +69,11 @@ def other_text(option: Option) -> str:
     return str(option.default * 2)
 
 
-def test_all_stacks_are_there() -> None:
+def test_all_stacks_exist() -> None:
     assert list(STACKS) == NAMES
 
 
-def test_a_stack_that_does_not_exist_names_those_that_do() -> None:
+def test_an_unknown_stack_is_reported_with_the_valid_ones() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'teleop_sim'"):
         find_stack("telop_sim")
 
@@ -83,10 +83,10 @@ def test_a_stack_that_does_not_exist_names_those_that_do() -> None:
     [pair for pair in options() if pair[1].name not in CHOOSING],
     ids=lambda value: value.name,
 )
-def test_every_option_reaches_the_nodes_it_is_for(stack: Stack, option: Option) -> None:
+def test_every_option_reaches_its_nodes(stack: Stack, option: Option) -> None:
     texts = {name: text for name, text in EVERYTHING.items() if name in stack.options}
     if option.name == "camera":
-        texts.pop("stream", None)  # A stream switches the camera on, whatever its option.
+        texts.pop("stream", None)  # A stream always switches the camera on.
     if "operator" in stack.options and option in PLAYBACK:
         texts["operator"] = "mocap"
     text = other_text(option)
@@ -107,7 +107,7 @@ def test_every_option_reaches_the_nodes_it_is_for(stack: Stack, option: Option) 
                 assert isinstance(overrides, tuple) and wanted in overrides
             else:
                 assert node.parameters[target.parameter] == value
-    assert reached, f"{option.name} goes to no node of {stack.name}"
+    assert reached, f"{option.name} reaches no node of {stack.name}"
 
 
 def test_every_override_is_a_key_of_the_configuration() -> None:
@@ -132,7 +132,7 @@ def test_a_choice_of_modules_decides_which_nodes_run() -> None:
     ]
 
 
-def test_a_recording_takes_the_place_of_the_simulated_operator() -> None:
+def test_a_recording_replaces_the_simulated_operator() -> None:
     plan = make_plan(STACKS["teleop_sim_full"], {"operator": "mocap", "loop": "true"})
     started = [node.kind.executable for node in plan.nodes]
     assert started[-1] == "bvh_replay_publisher"
@@ -171,7 +171,7 @@ def test_the_robot_is_activated_before_its_operator() -> None:
         assert stages == sorted(stages)
 
 
-def test_every_condition_asks_for_something_that_can_be_chosen() -> None:
+def test_every_condition_can_be_met() -> None:
     def is_possible(stack: Stack, condition: Condition) -> bool:
         option = stack.option(condition.option)
         choices = (True, False) if option.kind == "bool" else option.choices
@@ -187,7 +187,7 @@ def test_a_stack_without_a_node_is_an_error() -> None:
         make_plan(STACKS["master_sim"], {"modules": ""})
 
 
-def test_a_pace_of_its_own_needs_simulated_time() -> None:
+def test_another_pace_requires_simulated_time() -> None:
     with pytest.raises(ConfigError, match="use_sim_time:=true"):
         make_plan(STACKS["slave_mujoco"], {"pace": "fast"})
     assert make_plan(STACKS["slave_mujoco"], {"pace": "fast", "use_sim_time": "true"})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The whole simulated stack under its launcher: it moves, survives deaths, and ends cleanly."""
+"""The whole simulated stack under its launcher: it moves, restarts nodes, and ends cleanly."""
 
 import os
 import re
@@ -38,9 +38,9 @@ MOVES = {
     "camera_node": HEAD,
     "dummy_hmd_pub": HEAD,
 }
-"""Joints that a node moves, and that stand without it."""
+"""Joints that move only while a node runs."""
 ROLLS = ("locomotion_node", "dummy_tracker_pub")
-"""Nodes without which the base stands."""
+"""Nodes that the base needs to move."""
 STILL, STANDSTILL, PAUSE = 1e-5, 5e-3, 0.25
 """A joint that moves by less in a cycle [rad], a base that is slower [m/s], for so long [s]."""
 LONGEST_STOP, FARTHEST_STOP = 0.8, 0.5
@@ -173,7 +173,7 @@ def differences(node: Any, row: Any) -> list[str]:
 
 
 def differences_at(topic: str, expected: set[str], infos: Any, profile: Any) -> list[str]:
-    """Return in what one end of a topic is not as expected."""
+    """Return how one end of a topic differs from the table."""
     ours = [info for info in infos if info.node_name in NODES]
     names = {info.node_name for info in ours}
     # Controllers listen to the targets only while they need them.
@@ -215,7 +215,7 @@ def test_services_agree_with_the_table(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("name", NODE_NAMES)
-def test_a_node_that_is_killed_comes_back_and_the_robot_follows_again(
+def test_a_killed_node_is_restarted_and_the_robot_follows_again(
     stack: LaunchedStack, bench: Bench, name: str, record_property: Callable[[str, object], None]
 ) -> None:
     bench.wait(lambda: is_following(bench))
@@ -230,7 +230,7 @@ def test_a_node_that_is_killed_comes_back_and_the_robot_follows_again(
     moved = ear.count + 100
     bench.wait(lambda: ear.count > moved)
     if name == "mujoco_bridge":
-        return  # A restarted simulation begins at its usual initial state.
+        return  # A restarted simulation begins in its initial state.
     ear, rolls = ear.so_far(), rolls.so_far()
     steps = np.abs(np.diff(positions(ear), axis=0)).max(axis=1)
     spans = np.maximum(np.diff(stamps(ear)), 0.01)
@@ -255,7 +255,7 @@ def stamps(ear: Listener) -> Any:
 
 
 def stop_of(joints: Any, times: Any) -> tuple[float, float]:
-    """Return how long after the time zero joints still moved in [s], and how far in [rad]."""
+    """Return how long after time zero the joints still moved in [s], and how far in [rad]."""
     moving = times[1:][np.abs(np.diff(joints, axis=0)).max(axis=1) > STILL]
     took = max(_first_run(moving), 0.0)
     during = joints[(times >= 0.0) & (times <= took)]
@@ -263,7 +263,7 @@ def stop_of(joints: Any, times: Any) -> tuple[float, float]:
 
 
 def _first_run(times: Any) -> float:
-    """Return the time at which a motion that was there at zero ended; after a pause, it has."""
+    """Return the end time of a motion that was in progress at time zero; a pause ends it."""
     end = 0.0
     for moment in times[times > 0.0]:
         if moment - end > PAUSE:
@@ -272,7 +272,7 @@ def _first_run(times: Any) -> float:
     return end
 
 
-def test_a_stack_in_one_process_follows_too() -> None:
+def test_the_robot_follows_in_a_stack_of_one_process() -> None:
     launched = LaunchedStack("teleop_sim", "--compose", "--no-self-test", "topic_prefix:=one")
     try:
         launched.wait_for("all 5 nodes up")
@@ -285,7 +285,7 @@ def test_a_stack_in_one_process_follows_too() -> None:
     assert "Traceback" not in launched.output
 
 
-def test_ctrl_c_ends_everything_in_time_and_without_complaint(stack: LaunchedStack) -> None:
+def test_ctrl_c_ends_everything_in_time_and_without_an_error(stack: LaunchedStack) -> None:
     children = stack.children()
     code, took = stack.interrupt()
     assert code == 0

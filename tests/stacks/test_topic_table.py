@@ -11,7 +11,7 @@ def test_the_page_agrees_with_the_table() -> None:
     assert DOCUMENT.read_text(encoding="utf-8") == page()
 
 
-def test_every_name_stands_in_the_table_once() -> None:
+def test_every_name_is_in_the_table_once() -> None:
     named = {value for key, value in vars(TopicNames).items() if key.isupper()}
     listed = [row.name.removesuffix("/*") for row in (*TOPICS, *SERVICES)]
     assert sorted(listed) == sorted(named)

@@ -38,14 +38,16 @@ def lateness(clock: PreciseClock, system: LateSystem, rounds: int) -> list[float
 
 
 @pytest.mark.parametrize("delay", [0.0, 50e-6, 150e-6, 400e-6])
-def test_wakes_within_microseconds_once_the_delay_of_sleep_is_learnt(delay: float) -> None:
+def test_wakes_within_microseconds_once_the_delay_of_sleep_is_measured(delay: float) -> None:
     system = LateSystem(delay)
     late = lateness(system.clock(0.5e-3), system, 500)
-    assert max(late[100:]) <= 10e-6 + 2e-6  # One step of the margin, and two looks at the clock.
+    assert (
+        max(late[100:]) <= 10e-6 + 2e-6
+    )  # One step of the margin, and two readings of the clock.
     assert min(late) >= 0.0
 
 
-def test_spins_little_where_sleep_is_exact() -> None:
+def test_spins_little_if_sleep_is_exact() -> None:
     system = LateSystem(delay=0.0)
     clock = system.clock(0.5e-3)
     lateness(clock, system, 1000)

@@ -35,7 +35,7 @@ def test_holds_from_the_sixth_overrun_in_a_row() -> None:
     assert severities == [Severity.INFO] * 5 + [Severity.HOLD] * 2
 
 
-def test_a_punctual_tick_ends_the_row() -> None:
+def test_a_punctual_tick_ends_the_sequence() -> None:
     monitor = OverrunMonitor(PERIOD)
     for _ in range(4):
         overrun(monitor, 5)
@@ -44,7 +44,7 @@ def test_a_punctual_tick_ends_the_row() -> None:
     assert monitor.total == 20
 
 
-def test_a_tick_that_was_late_but_not_late_enough_does_not_break_the_row() -> None:
+def test_a_tick_that_is_a_little_late_does_not_end_the_sequence() -> None:
     monitor = OverrunMonitor(PERIOD)
     for _ in range(6):
         overrun(monitor)
@@ -63,7 +63,7 @@ def test_a_hold_ends_after_five_punctual_ticks_in_a_row() -> None:
     assert held == [True] * 9 + [False]
 
 
-def test_reset_lets_go_at_once() -> None:
+def test_reset_releases_the_hold_at_once() -> None:
     monitor = OverrunMonitor(PERIOD)
     overrun(monitor, 9)
     monitor.reset()
@@ -71,6 +71,6 @@ def test_reset_lets_go_at_once() -> None:
 
 
 @pytest.mark.parametrize(("period", "tolerated"), [(0.0, 5), (float("nan"), 5), (0.01, -1)])
-def test_rejects_numbers_that_cannot_be(period: float, tolerated: int) -> None:
+def test_rejects_impossible_numbers(period: float, tolerated: int) -> None:
     with pytest.raises(InvalidValueError):
         OverrunMonitor(period, tolerated=tolerated)

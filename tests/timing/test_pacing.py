@@ -7,7 +7,7 @@ from teleop_system.exceptions import InvalidValueError
 from teleop_system.timing.pacing import Pacer
 
 
-def test_jitter_of_wake_ups_does_not_add_up() -> None:
+def test_jitter_of_wake_ups_does_not_accumulate() -> None:
     pacer = Pacer(0.01)
     owed = sum(
         pacer.owed(100.0 + tick * 0.01 + (0.004 if tick % 3 else 0.0)) for tick in range(1000)
@@ -16,7 +16,7 @@ def test_jitter_of_wake_ups_does_not_add_up() -> None:
     assert pacer.overruns == 0
 
 
-def test_a_late_wake_up_is_made_up_for_and_counted() -> None:
+def test_a_late_wake_up_is_compensated_and_counted() -> None:
     pacer = Pacer(0.01)
     assert pacer.owed(0.0) == 1
     assert pacer.owed(0.035) == 3
@@ -25,7 +25,7 @@ def test_a_late_wake_up_is_made_up_for_and_counted() -> None:
     assert pacer.overruns == 1
 
 
-def test_a_long_standstill_is_not_made_up_for() -> None:
+def test_a_long_stall_is_not_compensated() -> None:
     pacer = Pacer(0.01, catch_up=5)
     pacer.owed(0.0)
     assert pacer.owed(1.0) == 5
@@ -33,14 +33,14 @@ def test_a_long_standstill_is_not_made_up_for() -> None:
     assert pacer.owed(1.01) == 1
 
 
-def test_a_wake_up_that_comes_early_owes_nothing() -> None:
+def test_an_early_wake_up_needs_no_steps() -> None:
     pacer = Pacer(0.01)
     pacer.owed(0.0)
     assert pacer.owed(0.002) == 0
     assert pacer.owed(0.0098) == 1
 
 
-def test_the_real_time_factor_is_that_of_late() -> None:
+def test_the_real_time_factor_is_that_of_the_recent_past() -> None:
     pacer = Pacer(0.01)
     assert pacer.real_time_factor == 0.0
     for tick in range(1000):
@@ -48,7 +48,7 @@ def test_the_real_time_factor_is_that_of_late() -> None:
     assert pacer.real_time_factor == pytest.approx(0.5)
 
 
-def test_a_pause_that_was_meant_is_no_overrun() -> None:
+def test_an_intended_pause_is_no_overrun() -> None:
     pacer = Pacer(0.01)
     pacer.owed(0.0)
     pacer.restart()
@@ -57,6 +57,6 @@ def test_a_pause_that_was_meant_is_no_overrun() -> None:
 
 
 @pytest.mark.parametrize(("period", "catch_up"), [(0.0, 5), (float("nan"), 5), (0.01, 0)])
-def test_what_cannot_be_paced_is_refused(period: float, catch_up: int) -> None:
+def test_impossible_paces_are_refused(period: float, catch_up: int) -> None:
     with pytest.raises(InvalidValueError):
         Pacer(period, catch_up=catch_up)

@@ -44,7 +44,7 @@ def work(scheduler: Scheduler, clock: VirtualClock, durations: list[float]) -> l
     return [*ticks, scheduler.wait()]
 
 
-def test_ticks_are_due_at_multiples_of_the_period_however_late_each_one_is() -> None:
+def test_ticks_are_due_at_multiples_of_the_period_even_if_some_are_late() -> None:
     rng = np.random.default_rng(1)
     delays = rng.uniform(0.0, 1e-4, 3000)
     scheduler = scheduler_on(LateClock(*delays))
@@ -69,7 +69,7 @@ def test_missed_ticks_are_skipped_and_counted() -> None:
     assert scheduler.skipped == 2
 
 
-def test_an_overrun_is_reported_with_how_late_it_was() -> None:
+def test_an_overrun_is_reported_with_its_delay() -> None:
     clock = VirtualClock()
     *_, late, after = work(scheduler_on(clock), clock, [0.0, 0.035, 0.0])
     assert late.cause is not None
@@ -86,7 +86,7 @@ def test_a_stall_is_never_followed_by_a_burst(stall: float) -> None:
     ticks = work(scheduler_on(clock), clock, [0.0, stall] + [0.001] * 200)
     gaps = np.diff([tick.start for tick in ticks])
     assert gaps.min() >= 0.99 * PERIOD - 1e-9
-    assert ticks[-1].late < 1e-9  # By then it is back on its grid.
+    assert ticks[-1].late < 1e-9  # By then it is back on the grid.
 
 
 def test_catching_up_by_a_whole_period_returns_to_the_grid_at_once() -> None:
@@ -108,7 +108,7 @@ def test_lasting_overload_ends_in_a_hold(load: float) -> None:
     ticks = work(scheduler, clock, [load * PERIOD] * 60)
     held = [tick.hold for tick in ticks]
     assert scheduler.hold and held[-1]
-    assert held == sorted(held)  # Once held, it stays so while the overload lasts.
+    assert held == sorted(held)  # The hold lasts as long as the overload.
     overruns = sum(tick.skipped > 0 for tick in ticks[: held.index(True) + 1])
     assert overruns == 6
 
@@ -122,7 +122,7 @@ def test_a_hold_is_released_once_the_load_is_gone() -> None:
     assert not ticks[-1].hold and ticks[-1].cause is None
 
 
-def test_single_stalls_with_rest_between_never_hold() -> None:
+def test_single_stalls_never_cause_a_hold() -> None:
     clock = VirtualClock()
     scheduler = scheduler_on(clock)
     ticks = work(scheduler, clock, [0.025, 0.001] * 50)
@@ -142,7 +142,7 @@ def test_histories_hold_expected_and_actual_periods_compute_and_lateness() -> No
     assert scheduler.summary()["jitter"].max == pytest.approx(0.005)
 
 
-def test_artefact_tells_ticks_skips_and_overruns(tmp_path: Path) -> None:
+def test_the_artefact_contains_ticks_skips_and_overruns(tmp_path: Path) -> None:
     clock = VirtualClock()
     scheduler = scheduler_on(clock)
     work(scheduler, clock, [0.002, 0.035, 0.003])
@@ -158,20 +158,20 @@ def test_simulated_time_hits_every_due_time_exactly() -> None:
     assert [tick.start for tick in ticks] == [2.0 + k * (1.0 / 30.0) for k in range(1000)]
 
 
-def test_simulated_runs_are_alike_to_the_last_bit() -> None:
+def test_simulated_runs_are_equal_to_the_last_bit() -> None:
     first, second = (
         [tick.start for tick in itertools.islice(Scheduler.simulated(90.0), 500)] for _ in range(2)
     )
     assert first == second
 
 
-def test_run_calls_back_until_told_to_stop() -> None:
+def test_run_calls_back_until_stopped() -> None:
     seen: list[int] = []
     Scheduler.simulated(100.0).run(lambda tick: seen.append(tick.index), lambda: len(seen) == 5)
     assert seen == [0, 1, 2, 3, 4]
 
 
-def test_stop_ends_iteration_after_the_tick_under_way() -> None:
+def test_stop_ends_iteration_after_the_present_tick() -> None:
     scheduler = Scheduler.simulated(100.0)
     seen = []
     for tick in scheduler:
@@ -192,7 +192,7 @@ def test_restart_begins_a_new_schedule_without_an_overrun() -> None:
     assert ticks[0].cause is None
 
 
-def test_restart_lets_go_of_a_hold() -> None:
+def test_restart_releases_a_hold() -> None:
     clock = VirtualClock()
     scheduler = scheduler_on(clock)
     work(scheduler, clock, [0.025] * 20)
@@ -200,7 +200,7 @@ def test_restart_lets_go_of_a_hold() -> None:
     assert not scheduler.hold and not scheduler.wait().hold
 
 
-def test_an_error_in_the_work_passes_through_and_leaves_the_scheduler_usable() -> None:
+def test_after_an_error_in_the_loop_the_scheduler_stays_usable() -> None:
     scheduler = Scheduler.simulated(100.0)
     with pytest.raises(KeyboardInterrupt), scheduler:
         scheduler.wait()
@@ -208,7 +208,7 @@ def test_an_error_in_the_work_passes_through_and_leaves_the_scheduler_usable() -
     assert scheduler.wait().index == 1
 
 
-def test_real_time_keeps_the_rate_it_was_asked_for() -> None:
+def test_real_time_keeps_the_requested_rate() -> None:
     with Scheduler(1000.0) as scheduler:
         ticks = [scheduler.wait() for _ in range(6)]
     assert ticks[-1].start - ticks[0].start >= 5e-3
@@ -216,7 +216,7 @@ def test_real_time_keeps_the_rate_it_was_asked_for() -> None:
 
 
 @pytest.mark.parametrize(("rate", "picked"), [(100.0, 100), (50.0, 50), (30.0, 30), (1.0, 1)])
-def test_a_divider_picks_its_share_of_every_second(rate: float, picked: int) -> None:
+def test_a_divider_selects_its_share_of_every_second(rate: float, picked: int) -> None:
     scheduler = Scheduler.simulated(100.0)
     divider = scheduler.at(rate)
     due = [divider.is_due(tick) for tick in itertools.islice(scheduler, 300)]
@@ -227,26 +227,26 @@ def test_a_divider_picks_its_share_of_every_second(rate: float, picked: int) -> 
     assert divider.rate == pytest.approx(rate)
 
 
-def test_every_third_tick_is_picked() -> None:
+def test_every_third_tick_is_selected() -> None:
     scheduler = Scheduler.simulated(90.0)
     divider = scheduler.every(3)
     due = [divider.is_due(tick) for tick in itertools.islice(scheduler, 7)]
     assert due == [True, False, False, True, False, False, True]
 
 
-def test_slow_work_whose_tick_was_skipped_is_done_on_the_next() -> None:
+def test_slow_work_whose_tick_was_skipped_is_done_in_the_next_tick() -> None:
     divider = Scheduler.simulated(100.0).every(4)
     indices = [0, 1, 2, 3, 5, 6, 7, 8]
     assert [k for k in indices if divider.is_due(Tick(k, 0.0, 0.0))] == [0, 5, 8]
 
 
 @pytest.mark.parametrize("rate", [0.0, -5.0, 100.5, math.nan, math.inf])
-def test_a_divider_rejects_rates_the_loop_cannot_give(rate: float) -> None:
+def test_a_divider_rejects_rates_that_the_loop_cannot_provide(rate: float) -> None:
     with pytest.raises(InvalidValueError):
         Scheduler.simulated(100.0).at(rate)
 
 
 @pytest.mark.parametrize("rate", [0.0, -1.0, math.nan, math.inf])
-def test_rejects_a_rate_that_is_none(rate: float) -> None:
+def test_rejects_an_invalid_rate(rate: float) -> None:
     with pytest.raises(InvalidValueError, match="rate must be positive"):
         Scheduler(rate)

@@ -10,7 +10,7 @@ from teleop_system.timing.stage_timer import StageTimer, TimingHistory, TimingSu
 
 
 class Nanoseconds:
-    """A clock in [ns] that is set by hand."""
+    """A clock in [ns] that the test sets."""
 
     def __init__(self) -> None:
         self.value = 0
@@ -30,7 +30,7 @@ def test_history_keeps_the_newest_rows_oldest_first(recorded: int) -> None:
     assert (len(history), history.total) == (len(expected), recorded)
 
 
-def test_recording_keeps_using_the_same_memory() -> None:
+def test_recording_reuses_the_same_memory() -> None:
     history = TimingHistory(("a",), capacity=4)
     rows = history._rows
     for _ in range(10):
@@ -55,12 +55,12 @@ def test_summary_agrees_with_numpy() -> None:
     assert figures.max == samples.max()
 
 
-def test_absent_samples_do_not_count() -> None:
+def test_missing_samples_do_not_count() -> None:
     assert TimingSummary.of(np.array([np.nan, 2.0, np.nan])) == TimingSummary(1, 2, 2, 2, 2)
     assert TimingSummary.of(np.array([np.nan])) == TimingSummary(0, 0, 0, 0, 0)
 
 
-def test_clear_forgets_everything() -> None:
+def test_clear_drops_everything() -> None:
     history = TimingHistory(("a",), capacity=4)
     history.record((1.0,))
     history.clear()
@@ -73,12 +73,12 @@ def test_unknown_column_names_the_valid_ones() -> None:
 
 
 @pytest.mark.parametrize(("columns", "capacity"), [((), 4), (("a", "a"), 4), (("a",), 0)])
-def test_rejects_columns_and_sizes_that_cannot_be(columns: tuple[str, ...], capacity: int) -> None:
+def test_rejects_impossible_columns_and_sizes(columns: tuple[str, ...], capacity: int) -> None:
     with pytest.raises(InvalidValueError):
         TimingHistory(columns, capacity)
 
 
-def test_stage_times_add_up_within_a_tick_and_start_afresh_with_the_next() -> None:
+def test_stage_times_add_up_within_a_tick_and_restart_with_the_next() -> None:
     clock = Nanoseconds()
     timer = StageTimer(("ik", "safety"), capacity=4, clock_ns=clock)
     timer.begin_tick()

@@ -16,21 +16,21 @@ def timer_slack() -> int:
     return int(ctypes.CDLL(None).prctl(30, 0, 0, 0, 0))
 
 
-def test_timer_slack_is_gone_inside_and_back_outside() -> None:
+def test_timer_slack_is_removed_inside_and_restored_outside() -> None:
     before = timer_slack()
     with PreciseClock().high_resolution():
         assert timer_slack() == 1
     assert timer_slack() == before
 
 
-def test_policy_and_niceness_stay_as_they_were() -> None:
+def test_policy_and_niceness_are_restored() -> None:
     before = (os.sched_getscheduler(0), os.nice(0))
     with prompt_thread():
         assert (os.sched_getscheduler(0), os.nice(0)) == before
     assert (os.sched_getscheduler(0), os.nice(0)) == before
 
 
-def test_real_time_priority_is_requested_and_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_real_time_priority_is_requested_and_released(monkeypatch: pytest.MonkeyPatch) -> None:
     policies: list[int] = []
     monkeypatch.setattr(os, "sched_setscheduler", lambda _, policy, __: policies.append(policy))
     with prompt_thread(realtime=True):
@@ -38,7 +38,7 @@ def test_real_time_priority_is_requested_and_given_back(monkeypatch: pytest.Monk
     assert policies[1:] == [os.SCHED_OTHER]
 
 
-def test_without_the_right_to_real_time_it_says_so_once_and_goes_on(
+def test_without_permission_for_real_time_it_logs_once_and_continues(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refuse(pid: int, policy: int, param: os.sched_param) -> None:
@@ -52,7 +52,7 @@ def test_without_the_right_to_real_time_it_says_so_once_and_goes_on(
     assert caplog.text.count("rtprio") == 1
 
 
-def test_an_error_inside_passes_through_and_restores() -> None:
+def test_an_error_inside_is_raised_and_the_priority_restored() -> None:
     before = timer_slack()
     with pytest.raises(KeyError), prompt_thread():
         raise KeyError

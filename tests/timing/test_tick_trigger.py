@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A controller that is fed by streams ticks as soon as it can, and never too often."""
+"""A controller fed by streams ticks as soon as possible, and never too often."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_the_sample_that_completes_the_set_runs_the_tick() -> None:
     assert trigger.offer("left_hand", 0.0003)
 
 
-def test_the_next_set_is_a_new_one() -> None:
+def test_samples_of_one_tick_do_not_count_for_the_next() -> None:
     trigger = trigger_of()
     trigger.offer("right_hand", 0.0)
     assert trigger.offer("left_hand", 0.0)
@@ -59,7 +59,7 @@ def test_the_next_set_is_a_new_one() -> None:
 
 
 @pytest.mark.parametrize("jitter", [0.0, 0.002])
-def test_no_sample_waits_while_all_streams_flow_at_the_rate(jitter: float) -> None:
+def test_no_sample_waits_while_all_streams_have_the_rate(jitter: float) -> None:
     arrivals = stream("right_hand", 100.0, until=5.0, phase=0.0, jitter=jitter)
     arrivals += stream("left_hand", 100.0, until=5.0, phase=0.001, jitter=jitter)
     ticks = run(trigger_of(), arrivals, until=5.0)
@@ -75,7 +75,7 @@ def test_samples_measured_together_are_used_together(
     arrivals = stream("right_hand", pace, until=3.0, phase=phase)
     arrivals += stream("left_hand", pace, until=3.0, phase=phase + 0.0004)
     ticks = run(trigger_of(rate=rate), arrivals, until=3.0)
-    # After the first moments, in which polls may split sets, the later of a pair runs the tick.
+    # At first polls may split sets; after that, the later sample of a pair runs the tick.
     assert [who for now, who in ticks if now > 0.2].count("right_hand") == 0
 
 
@@ -93,7 +93,7 @@ def test_three_streams_evenly_apart_still_make_a_set(pace: float) -> None:
 
 
 @pytest.mark.parametrize("rate", [50.0, 100.0, 101.0, 130.0, 250.0, 1000.0])
-def test_ticks_never_come_above_the_rate(rate: float) -> None:
+def test_ticks_never_exceed_the_rate(rate: float) -> None:
     arrivals = [
         pair for hand in HANDS for pair in stream(hand, rate, until=4.0, jitter=0.5 / rate)
     ]
@@ -121,7 +121,7 @@ def test_an_incomplete_set_ticks_at_the_end_of_the_period() -> None:
     assert trigger.deadline == pytest.approx(end)
     assert not trigger.poll(end - 1e-6)
     assert trigger.poll(end)
-    # No grace after a set that was not complete.
+    # No waiting time after an incomplete set.
     assert trigger.deadline == pytest.approx(end + (1.0 - TOLERANCE) * PERIOD)
 
 

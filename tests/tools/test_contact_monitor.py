@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Links that touch each other are found, but for the fingers of one hand."""
+"""Links that touch each other are found, except for the fingers of one hand."""
 
 from teleop_system.robots import load_robot
 from teleop_system.simulators.mujoco_sim import MuJoCoSimulator
@@ -27,7 +27,7 @@ def watch(pair: tuple[str, str], *times: float) -> list[tuple[str, str]]:
     return monitor.pairs
 
 
-def test_a_pinch_is_no_collision() -> None:
+def test_a_pinch_is_not_a_collision() -> None:
     assert watch(("rl_dg_1_4", "rl_dg_2_4"), 0.0) == []
     assert watch(("rl_dg_2_4", "rl_dg_palm"), 0.0) == []
 

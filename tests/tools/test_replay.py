@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded motions through whole sessions, and what they are worth."""
+"""Recorded motions in whole sessions, and their scores."""
 
 import json
 import math
@@ -45,7 +45,7 @@ def test_a_wave_is_followed_safely_and_reported(tmp_path: Path) -> None:
     page = (result.folder / "report.html").read_text()  # type: ignore[attr-defined]
     assert "Replay of wave" in page
     trace = np.load(result.folder / "trace.npz")  # type: ignore[attr-defined]
-    # Before the robot is met, nothing is measured.
+    # Nothing is measured before the first pose is reached.
     moved = np.nanmax(trace["measured"], axis=0) - np.nanmin(trace["measured"], axis=0)
     names = [str(name) for name in trace["joints"]]
     assert moved[names.index("right_arm_3")] > 0.3
@@ -72,7 +72,7 @@ def test_files_folders_and_names_are_found(tmp_path: Path) -> None:
         find_files([tmp_path / "empty"])
 
 
-def test_the_shipped_motions_are_what_the_script_makes() -> None:
+def test_the_script_reproduces_the_shipped_motions() -> None:
     for name, (perform, skeleton) in MOTIONS.items():
         path = motions_dir() / f"{name}.bvh"
         assert path.read_text(encoding="utf-8") == bvh_text(perform(), skeleton())
@@ -93,7 +93,7 @@ def test_a_grid_has_every_combination_and_the_best_comes_first(tmp_path: Path) -
     assert [point.failure for point in points] == ["", ""]
     assert [point.overrides[1] for point in points] == ["mocap.scale=0.9", "mocap.scale=0.1"]
     assert 0.0 < points[0].error < 0.025
-    # A hand at a tenth of the arm's length would be within the robot's chest.
+    # A hand at a tenth of the arm's length would be inside the robot's chest.
     assert math.isnan(points[1].error)
     page = sweep_page(Path("wave"), grid, points)
     assert page.count("<tr>") == 3
@@ -109,7 +109,7 @@ def test_an_axis_without_values_is_an_error(wrong: str) -> None:
 
 @full
 @pytest.mark.parametrize("name", shipped_motions())
-def test_every_motion_of_ours_is_followed(name: str, tmp_path: Path) -> None:
+def test_every_shipped_motion_is_followed(name: str, tmp_path: Path) -> None:
     score = quick(name, tmp_path).score  # type: ignore[attr-defined]
     assert score.is_safe, score
     assert max(hand.error for hand in score.hands.values()) <= 0.025

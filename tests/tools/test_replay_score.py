@@ -43,15 +43,15 @@ def swing(amplitude: float, frequency: float) -> np.ndarray:
     return offset
 
 
-def test_a_slow_swing_counts_and_a_fast_one_does_not() -> None:
+def test_a_slow_swing_is_in_time_and_a_fast_one_is_not() -> None:
     slow, fast = judge(swing(0.08, 0.4)), judge(swing(0.08, 4.0))
     assert slow.is_reachable.all()
     assert slow.is_in_time.all()
-    assert fast.is_reachable.all()  # Each position by itself is within reach.
-    assert fast.is_in_time[200:].mean() < 0.4  # But 50 m/s^2 are beyond any arm of this robot.
+    assert fast.is_reachable.all()  # Each single position is within reach.
+    assert fast.is_in_time[200:].mean() < 0.4  # 50 m/s^2 exceed the limits of both arms.
 
 
-def test_a_far_target_is_out_of_reach_and_the_path_to_it_is_not() -> None:
+def test_a_far_target_is_unreachable_but_the_path_to_it_is_reachable() -> None:
     offset = np.zeros((400, 3))
     offset[:, 0] = np.linspace(0.0, 2.0, 400)
     reach = judge(offset)
@@ -86,7 +86,7 @@ def test_the_allowed_path_respects_the_limits_of_the_base() -> None:
     assert walk.allowed == pytest.approx(config.max_linear * 10.0 - lost, rel=0.01)
 
 
-def test_a_rotation_about_the_wheels_is_no_forward_motion() -> None:
+def test_a_rotation_about_the_axle_is_not_a_forward_motion() -> None:
     assert ROBOT.base is not None
     time, person = straight(0.0)
     person[:, 2] = 0.3 * time

@@ -102,7 +102,7 @@ def test_a_pose_outside_the_limits_fails(make_robot: MakeRobot) -> None:
     assert "far: lift at 2.1, limits -2 to 2" in result.detail
 
 
-def test_a_pose_in_which_the_robot_is_inside_itself_fails(make_robot: MakeRobot) -> None:
+def test_a_pose_with_a_self_collision_fails(make_robot: MakeRobot) -> None:
     # The forearm folds back onto the upper arm, so that the wrist ends up inside the shoulder.
     yaml = "poses: {folded: {elbow: 1.5708}}"
     result = one(make_robot, "self-collision", arm_xml=SIX_AXIS, robot_yaml=yaml)
@@ -124,7 +124,7 @@ def test_a_robot_too_weak_for_gravity_fails(make_robot: MakeRobot) -> None:
     assert "gravcomp" in result.fix
 
 
-def test_joints_pulled_by_a_tendon_do_not_stop_the_check(make_robot: MakeRobot) -> None:
+def test_joints_driven_by_a_tendon_do_not_stop_the_check(make_robot: MakeRobot) -> None:
     jaw = """<body name="jaw_body" pos="0.05 0 0">
       <joint name="jaw" type="slide" axis="0 1 0" range="0 0.05"/><geom size="0.01 0.01"/>
     </body>"""
@@ -136,19 +136,19 @@ def test_joints_pulled_by_a_tendon_do_not_stop_the_check(make_robot: MakeRobot) 
     assert one(make_robot, "gravity", arm_xml=mjcf).passed
 
 
-def test_results_are_the_same_every_time(make_robot: MakeRobot) -> None:
+def test_results_are_reproducible(make_robot: MakeRobot) -> None:
     robot = make_robot(rod_xml=pendulum(), rod_urdf=pendulum_urdf())
     assert check_robot(robot, only=["URDF and MJCF"]) == check_robot(robot, ["URDF and MJCF"])
 
 
-def test_progress_names_every_check_before_it_is_made(make_robot: MakeRobot) -> None:
+def test_progress_names_every_check_before_its_start(make_robot: MakeRobot) -> None:
     seen: list[tuple[str, int, int]] = []
     names = ["limits", "motors"]
     check_robot(make_robot(rod_xml=pendulum()), names, lambda *step: seen.append(step))
     assert seen == [("limits", 0, 2), ("motors", 1, 2)]
 
 
-def test_an_unknown_check_is_answered_with_the_nearest(make_robot: MakeRobot) -> None:
+def test_an_unknown_check_is_reported_with_the_nearest_one(make_robot: MakeRobot) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'gravity'"):
         check_robot(make_robot(rod_xml=pendulum()), only=["gravitty"])
     assert "gravity" in CHECKS

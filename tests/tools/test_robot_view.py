@@ -53,7 +53,7 @@ def test_collision_shapes_are_orange(arm: RobotDescription) -> None:
     assert not (plain[..., 0] - plain[..., 2] > 60).any()
 
 
-def test_a_shape_that_touches_nothing_is_hidden_among_the_collision_shapes(
+def test_shapes_without_contacts_are_not_shown_as_collision_shapes(
     make_robot: MakeRobot,
 ) -> None:
     ghost = '<geom type="sphere" size="0.3" rgba="0 0 1 1" contype="0" conaffinity="0"/>'
@@ -89,7 +89,7 @@ def test_a_saved_picture_can_be_read_back(tmp_path: Path) -> None:
         np.testing.assert_array_equal(np.asarray(image), picture)
 
 
-def test_a_picture_of_no_known_format_is_named(tmp_path: Path) -> None:
+def test_an_unknown_picture_format_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InvalidValueError, match=r"picture\.odd: .*cannot be written"):
         save_view(np.zeros((4, 4, 3), np.uint8), tmp_path / "picture.odd")
 

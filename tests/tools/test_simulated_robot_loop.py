@@ -30,7 +30,7 @@ def head_of(simulator: ISimulator) -> np.ndarray:
     return simulator.get_state().joint_positions[[names.index(j) for j in ROBOT.head.joints]]
 
 
-def test_the_head_goes_where_it_is_aimed_within_its_limits(simulator: ISimulator) -> None:
+def test_the_head_reaches_the_requested_angles_within_its_limits(simulator: ISimulator) -> None:
     settings = settings_with()
     goal = np.array([0.4, 0.3])
     assert ROBOT.head is not None
@@ -44,7 +44,7 @@ def test_the_head_goes_where_it_is_aimed_within_its_limits(simulator: ISimulator
             heads.append(head_of(simulator))
             time.sleep(0.01)
     np.testing.assert_allclose(head_of(simulator), goal, atol=0.03)
-    # A reading falls between two physics steps; over a few cycles that no longer counts.
+    # A single reading lies between two physics steps; a mean over a few cycles does not.
     moved = np.abs(np.array(heads)[10:] - np.array(heads)[:-10])
     spans = np.array(times)[10:] - np.array(times)[:-10]
     assert (moved <= (spans[:, None] + 0.02) * limits * 1.05).all()

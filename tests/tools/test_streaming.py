@@ -11,7 +11,7 @@ from teleop_system.tools.streaming import Deadline, view
 from tests.modules.camera.streaming.scenes import FakeCamera
 
 
-def test_a_duration_counts_from_the_open_camera(tmp_path: Path) -> None:
+def test_a_duration_starts_when_the_camera_is_open(tmp_path: Path) -> None:
     pytest.importorskip("open3d")
     deadline = Deadline(0.3)
     time.sleep(0.4)  # A camera that takes long to open.

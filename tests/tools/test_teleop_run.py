@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A whole run: the robot follows, is filmed, and what cannot be run is refused."""
+"""A whole run: the robot follows, a video is saved, and impossible runs are refused."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ BLIND = [*FAST, "simulation.render=false", "session.record=false"]
 
 
 def recorded(folder: Path, *overrides: str) -> TeleopSettings:
-    """Settings of a run without pictures that is recorded: only then is tracking judged."""
+    """Settings of a run that is recorded, because tracking is judged from the recording."""
     return load_settings([*FAST, "simulation.render=false", f"session.runs={folder}", *overrides])
 
 
@@ -38,7 +38,7 @@ def test_both_arms_and_the_torso_follow_for_the_whole_time(five_seconds: TeleopR
 
 
 @pytest.mark.parametrize("arm", ["right_arm", "left_arm"])
-def test_hands_stay_within_a_centimetre_of_the_operators(
+def test_hands_stay_within_a_centimetre_of_their_targets(
     five_seconds: TeleopResult, arm: str
 ) -> None:
     (entry,) = (entry for entry in five_seconds.outcome.tracking if entry.chain == arm)
@@ -87,7 +87,7 @@ def test_weights_for_a_chain_that_does_not_exist_are_refused() -> None:
         run_teleop(settings)
 
 
-def test_a_model_dropped_into_a_folder_follows_by_its_name_alone(
+def test_a_model_in_a_folder_can_be_run_by_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "six_axis").mkdir()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot that is nothing but an MJCF file in a folder can be listed, loaded and moved."""
+"""A robot that consists of one MJCF file can be listed, loaded and moved."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def tool_pose(simulator: MuJoCoSimulator) -> Pose6D:
 
 
 @pytest.mark.parametrize("offset", [[0.05, 0.0, 0.05], [-0.05, 0.1, 0.0]])
-def test_a_dropped_in_arm_follows_its_tool_target_in_simulation(
+def test_a_third_party_arm_follows_its_tool_target_in_simulation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, offset: list[float]
 ) -> None:
     write_robot(tmp_path / "six_axis", arm_xml=SIX_AXIS)
@@ -48,5 +48,5 @@ def test_a_dropped_in_arm_follows_its_tool_target_in_simulation(
         simulator.step(PERIOD)
 
     reached = tool_pose(simulator)
-    # The model's servos deflect by less than a millimetre under the weight of the arm.
+    # The servos deflect by less than a millimetre under the weight of the arm.
     np.testing.assert_allclose(reached.position, target.position, atol=2e-3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real window, on a screen that only the test can see."""
+"""A real window on a virtual display."""
 
 import os
 import shutil
@@ -43,7 +43,7 @@ robot_view.show_robot(load_robot(sys.argv[1]), robot_view.ViewOptions())
 
 @pytest.fixture
 def screen() -> Iterator[str]:
-    """The name of a display in memory."""
+    """The name of a virtual display."""
     if shutil.which("Xvfb") is None:
         pytest.skip("Xvfb is not installed")
     read, write = os.pipe()

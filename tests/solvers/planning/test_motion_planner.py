@@ -65,7 +65,7 @@ def test_hands_that_cannot_keep_up_exceed_no_limit(planner: MotionPlanner) -> No
     assert errors.max() < 0.15
 
 
-def test_a_share_of_the_limits_scales_the_motion(planner: MotionPlanner) -> None:
+def test_a_motion_keeps_a_share_of_the_limits(planner: MotionPlanner) -> None:
     half = planner.limits.scaled(0.5, 0.5, 0.5)
     motion = planner.plan(swings(planner, 0.6, 1.5), STEP, half)
     accelerations = np.abs(np.diff(motion, 2, axis=0)) / STEP**2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A real lifecycle node that can fail in every way that a supervisor must handle.
+"""A real lifecycle node with every kind of failure that a supervisor must handle.
 
 Its parameters select the failure: `refusals` of configuring, `dies` (in which transition), `slow`
 (time to configure in [s]), `stubborn` against signals.
@@ -36,7 +36,7 @@ class SampleNode(LifecycleNode):  # type: ignore[misc]
         )
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        time.sleep(self._slow)  # A node that hangs is what some tests need.
+        time.sleep(self._slow)  # Some tests need a node that hangs.
         if self._dies == "configure":
             os._exit(7)
         if self._faults == "configure":

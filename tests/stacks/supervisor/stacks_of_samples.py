@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Stacks of small nodes, the supervisor that runs them, and what can be observed from outside."""
+"""Stacks of small nodes, the supervisor that runs them, and observations from outside."""
 
 import os
 import re
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[3]
 POLICY = SupervisionPolicy(backoff=0.1, max_restarts=2, interrupt=5.0, terminate=0.3)
 """A busy machine may need a second to end a node."""
 SHORT_INTERRUPT = 0.6
-"""Time to end after SIGINT in [s] for nodes that will not end."""
+"""Time to end after SIGINT in [s] for nodes that do not end."""
 
 
 def sample_plan(**texts: str) -> StackPlan:

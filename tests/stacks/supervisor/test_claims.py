@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of nodes on one machine: one process has them, until it ends or lets go."""
+"""Names of nodes on one machine: one process holds them until it ends or releases them."""
 
 import subprocess
 import sys
@@ -43,7 +43,7 @@ def test_released_names_can_be_reserved_again() -> None:
     second.release()
 
 
-def test_domains_are_apart() -> None:
+def test_domains_are_separate() -> None:
     first, second = NameClaims(DOMAIN), NameClaims(DOMAIN + 1)
     assert first.reserve(["/a"]) == second.reserve(["/a"]) == []
     first.release()

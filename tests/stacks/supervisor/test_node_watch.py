@@ -82,7 +82,7 @@ def test_a_node_that_takes_too_long_is_killed_and_started_again(
     assert watch.next_action(limit) is None
     assert watch.next_action(limit + 0.1) is Action.KILL
     assert expected in watch.cause
-    assert watch.next_action(limit + 9.0) is None  # It is not gone yet.
+    assert watch.next_action(limit + 9.0) is None  # The process has not ended yet.
     watch.ended(limit + 9.0, "was ended by SIGKILL")
     assert expected in watch.cause and watch.restarts == 1
     assert watch.next_action(limit + 9.1) is Action.START
@@ -105,7 +105,7 @@ def test_pauses_grow_and_restarts_are_bounded() -> None:
     assert watch.cause == "ended with exit code 1"
 
 
-def test_a_node_that_was_well_for_long_starts_with_a_clean_record() -> None:
+def test_restarts_are_forgotten_after_a_long_time_without_a_failure() -> None:
     watch = fresh()
     bring_up(watch, 0.0)
     for round_ in range(1, 10):
@@ -156,7 +156,7 @@ def test_a_node_that_is_finalized_by_an_error_gets_a_new_process() -> None:
 
 
 @pytest.mark.parametrize("state", ["inactive", "unconfigured", "finalized"])
-def test_what_a_user_does_to_a_node_is_left_alone(state: str) -> None:
+def test_transitions_by_a_user_are_not_reverted(state: str) -> None:
     watch = fresh()
     bring_up(watch, 0.0)
     for second in range(100):
@@ -165,7 +165,7 @@ def test_what_a_user_does_to_a_node_is_left_alone(state: str) -> None:
     assert watch.is_up and watch.state == state
 
 
-def test_a_node_that_was_shut_down_and_left_is_not_started_again() -> None:
+def test_a_node_that_a_user_shut_down_is_not_started_again() -> None:
     watch = fresh()
     bring_up(watch, 0.0)
     watch.state_received(1.0, "finalized")
@@ -173,7 +173,7 @@ def test_a_node_that_was_shut_down_and_left_is_not_started_again() -> None:
     assert watch.phase is Phase.ENDED and watch.next_action(100.0) is None
 
 
-def test_a_node_that_dies_by_itself_is_started_again_whatever_its_exit_code() -> None:
+def test_a_node_that_ends_unexpectedly_is_started_again_for_any_exit_code() -> None:
     watch = fresh()
     bring_up(watch, 0.0)
     watch.ended(1.0, "ended with exit code 0")
@@ -189,7 +189,7 @@ def test_a_node_that_hangs_is_killed() -> None:
     assert "has not answered for 3 s" in watch.cause
 
 
-def test_a_node_whose_process_was_busy_is_given_its_time_again() -> None:
+def test_a_busy_node_is_given_more_time() -> None:
     watch = fresh()
     watch.next_action(0.0)
     watch.started(0.0)
@@ -198,7 +198,7 @@ def test_a_node_whose_process_was_busy_is_given_its_time_again() -> None:
     assert watch.next_action(18.1) is Action.KILL
 
 
-def test_an_answer_of_a_process_that_is_gone_does_not_count() -> None:
+def test_an_answer_of_an_ended_process_does_not_count() -> None:
     watch = fresh()
     bring_up(watch, 0.0)
     watch.ended(1.0, "was ended by SIGKILL")

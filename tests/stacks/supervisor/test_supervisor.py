@@ -23,7 +23,7 @@ LONGEST_END = 3.0
 """A stack ends within this time on a calm machine in [s]."""
 
 
-def test_nodes_come_up_in_order_and_a_stack_ends_by_itself() -> None:
+def test_nodes_start_in_order_and_a_stack_ends_after_its_duration() -> None:
     with Running(duration=0.5) as stack:
         assert stack.end() == 0
     order = re.findall(r"(\w+) is active", stack.output)
@@ -33,7 +33,7 @@ def test_nodes_come_up_in_order_and_a_stack_ends_by_itself() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_everything_in_time_and_without_complaint(number: signal.Signals) -> None:
+def test_a_signal_ends_everything_in_time_and_without_an_error(number: signal.Signals) -> None:
     with Running() as stack:
         stack.wait_for("all 3 nodes up")
         children = stack.children()
@@ -47,7 +47,7 @@ def test_a_signal_ends_everything_in_time_and_without_complaint(number: signal.S
     assert "Traceback" not in stack.output and "killed" not in stack.output
 
 
-def test_a_signal_while_nodes_start_ends_them_without_complaint() -> None:
+def test_a_signal_while_nodes_start_ends_them_without_an_error() -> None:
     with Running() as stack:
         wait_for(lambda: len(stack.children()) == 3, stack.read, progress=stack.progress)
         children = stack.children()
@@ -57,7 +57,7 @@ def test_a_signal_while_nodes_start_ends_them_without_complaint() -> None:
     assert "Traceback" not in stack.output
 
 
-def test_a_node_that_is_killed_comes_back_and_the_others_stay() -> None:
+def test_a_killed_node_is_restarted_and_the_others_keep_running() -> None:
     with Running() as stack:
         stack.wait_for("all 3 nodes up")
         before = stack.children()
@@ -70,7 +70,7 @@ def test_a_node_that_is_killed_comes_back_and_the_others_stay() -> None:
     assert all(after[name] != before[name] for name in before)
 
 
-def test_a_node_that_hangs_in_configuring_does_not_hold_up_the_end() -> None:
+def test_a_node_that_hangs_while_configuring_does_not_delay_the_end() -> None:
     with Running(slow="30") as stack:
         stack.wait_for("robot_a is active")
         began = time.monotonic()
@@ -79,7 +79,7 @@ def test_a_node_that_hangs_in_configuring_does_not_hold_up_the_end() -> None:
         assert time.monotonic() - began < LONGEST_END * slowdown()
 
 
-def test_a_node_that_keeps_dying_is_given_up_and_reported() -> None:
+def test_a_node_that_ends_again_and_again_is_given_up_and_reported() -> None:
     with Running(dies="configure") as stack:
         assert stack.end() == 1
     assert stack.output.count("module_b ended with exit code 7; will be tried again") == 2
@@ -114,7 +114,7 @@ def test_a_process_that_ignores_signals_is_killed_with_its_children() -> None:
     wait_for(lambda: not any(is_running(pid) for pid in (stubborn, *grandchildren)))
 
 
-def test_nodes_die_with_a_supervisor_that_is_killed() -> None:
+def test_nodes_end_when_their_supervisor_is_killed() -> None:
     with Running() as stack:
         stack.wait_for("all 3 nodes up")
         children = list(stack.children().values())
@@ -133,11 +133,11 @@ def test_a_stack_that_runs_already_is_not_started_twice() -> None:
         assert second.children() == {} and stack.process.poll() is None
 
 
-def test_a_stack_whose_node_is_somewhere_in_the_graph_is_not_started() -> None:
+def test_a_stack_with_a_node_that_is_in_the_graph_is_not_started() -> None:
     command = [sys.executable, "-m", MODULE, "--ros-args", "-r", "__node:=module_b"]
     alone = subprocess.Popen(command, cwd=ROOT)
     try:
-        # As on another machine: only the graph shows it.
+        # As on another machine: it is visible only in the graph.
         with Running(discovery_time=60.0) as stack:
             assert stack.end() not in (0, None)
         assert "/module_b runs already" in stack.output
@@ -146,7 +146,7 @@ def test_a_stack_whose_node_is_somewhere_in_the_graph_is_not_started() -> None:
         alone.wait()
 
 
-def test_a_chattering_node_is_cut_short() -> None:
+def test_a_node_that_logs_too_much_is_throttled() -> None:
     with Running(duration=3.0, chatter="100") as stack:
         assert stack.end() == 0
     lines = [line for line in stack.output.splitlines() if "chatter" in line]
