@@ -171,6 +171,21 @@ class VelocityCommand:
                 self, name, finite_number(getattr(self, name), name, InvalidValueError)
             )
 
+    @classmethod
+    def unchecked(
+        cls, linear_x: float, linear_y: float, angular_z: float, timestamp: float
+    ) -> "VelocityCommand":
+        """Return a velocity from finite numbers, without checks.
+
+        For velocities that the package computes in every tick.
+        """
+        velocity = object.__new__(cls)
+        object.__setattr__(velocity, "linear_x", linear_x)
+        object.__setattr__(velocity, "linear_y", linear_y)
+        object.__setattr__(velocity, "angular_z", angular_z)
+        object.__setattr__(velocity, "timestamp", timestamp)
+        return velocity
+
 
 class IMobileBase(abc.ABC):
     """A wheeled base: real or simulated."""

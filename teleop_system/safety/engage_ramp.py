@@ -11,8 +11,8 @@ LEAST_SPEED = 0.01
 class EngageRamp:
     """Progress from 0 at engaging to 1 after a fixed time.
 
-    The safety manager scales speed limits with `speed_scale`; a controller that has to catch up
-    with the operator blends its target in with `blend`.
+    The safety manager scales speed limits with what `advance` returns; a controller that has to
+    catch up with the operator blends its target in with `blend`.
 
     Args:
         duration: Time to full size in [s].
@@ -27,20 +27,16 @@ class EngageRamp:
         self.progress = 0.0
         """Share of the ramp's time that has passed, from 0 to 1."""
 
-    def advance(self, step: float) -> None:
-        """Let `step` [s] pass."""
+    def advance(self, step: float) -> float:
+        """Let `step` [s] pass; return the share of the largest speeds that is now allowed."""
         self.progress = min(1.0, self.progress + step / self._duration)
+        # Below a straight line throughout, and gentle at the start, where it matters most.
+        return max(LEAST_SPEED, self.progress * self.progress)
 
     @property
     def is_complete(self) -> bool:
         """Whether the ramp has ended."""
         return self.progress >= 1.0
-
-    @property
-    def speed_scale(self) -> float:
-        """Share of the largest speeds that is allowed."""
-        # Below a straight line throughout, and gentle at the start, where it matters most.
-        return max(LEAST_SPEED, self.progress * self.progress)
 
     @property
     def blend(self) -> float:

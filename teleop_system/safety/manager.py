@@ -15,14 +15,12 @@ from teleop_system.robots.description import RobotDescription
 from teleop_system.safety.base_control import BaseControl
 from teleop_system.safety.cause_log import CauseLog
 from teleop_system.safety.config import SafetyConfig
-from teleop_system.safety.guards.guards import Guards
-from teleop_system.safety.joint_control import JointControl
+from teleop_system.safety.guards.guards import guards_for
 from teleop_system.safety.motion.commands import CommandBuffer
 from teleop_system.safety.motion.limit_report import LimitReport
-from teleop_system.safety.motion.limits import MotionLimits
+from teleop_system.safety.motion.limits import MotionLimits, Step
 from teleop_system.safety.motion.state import MotionState
-from teleop_system.safety.motion.step import Step
-from teleop_system.safety.part_control import HoldReason
+from teleop_system.safety.part_control import Cycle, HoldReason, JointControl, PartControl
 from teleop_system.safety.parts import BASE, RobotParts
 from teleop_system.safety.staleness import STANDSTILL_TIME
 from teleop_system.safety.values import PartCommand, SafetyOutput, read_only
@@ -36,18 +34,18 @@ CALLER = HoldReason(Rule.NOT_ENGAGED, "caller")
 NO_VELOCITY = VelocityCommand()
 
 
-class _Cycle(NamedTuple):
-    """What is decided for a whole cycle.
+class _Verdict(NamedTuple):
+    """What is decided for all parts in a cycle.
 
     Attributes:
         step: How long to move for [s].
         hold: Why everything must hold; None where it need not.
-        elapsed: Time since the last cycle in [s], if it was so long that the loop had stalled.
+        has_stalled: Whether the loop stood so long that the robot has stopped.
     """
 
     step: float
     hold: HoldReason | None = None
-    elapsed: float | None = None
+    has_stalled: bool = False
 
 
 class SafetyManager:
@@ -71,21 +69,23 @@ class SafetyManager:
 
     def __init__(self, robot: RobotDescription, config: SafetyConfig | None = None) -> None:
         self._config = config = config or SafetyConfig()
+        self._period = config.period
         self.parts = parts = RobotParts(robot)
         self._limits = MotionLimits(parts.velocity, parts.acceleration, parts.jerk)
-        self._guards = Guards(robot, parts, self._limits, config)
-        self._commands = CommandBuffer(parts, config.command_smoothing, 0.1 * config.period)
-        self._holding = np.ones(parts.size, dtype=bool)
+        self._guards = guards_for(robot, parts, self._limits, config)
+        self._commands = CommandBuffer(
+            parts, self._limits, config.command_smoothing, 0.1 * self._period
+        )
         self._joints = {
-            name: JointControl(part, self._commands, self._limits, self._holding, config)
-            for name, part in parts.items()
+            part.name: JointControl(part, index, self._commands, config)
+            for index, part in enumerate(parts.values())
         }
+        self._controls: dict[str, PartControl] = dict(self._joints)
         self._base = BaseControl(robot.base, config) if robot.base is not None else None
-        self._controls = [joints.control for joints in self._joints.values()]
         if self._base is not None:
-            self._controls.append(self._base.control)
+            self._controls[BASE] = self._base
         self._overruns = OverrunMonitor(
-            config.period, tolerated=config.tolerated_overruns, subject=LOOP
+            self._period, tolerated=config.tolerated_overruns, subject=LOOP
         )
         self._report = LimitReport(robot, parts, self._limits, config.lag)
         self._columns = {name: part.columns for name, part in parts.items()}
@@ -124,12 +124,12 @@ class SafetyManager:
         positions = np.array([measured[joint] for joint in self.parts.joints], dtype=np.float64)
         if not np.isfinite(positions).all():
             raise InvalidJointStateError(f"measured positions must be finite, got {positions}")
-        self._state = state = MotionState.at_rest(positions)
-        self._guards.reset(positions)
-        for joints in self._joints.values():
-            joints.reset(state)
-        if self._base is not None:
-            self._base.reset()
+        self._state = MotionState.at_rest(positions)
+        self._commands.start(positions)
+        for guard in self._guards:
+            guard.reset(positions)
+        for control in self._controls.values():
+            control.reset()
         self._overruns.reset()
         self._log.clear()
         self._now = None
@@ -174,94 +174,83 @@ class SafetyManager:
         Raises:
             InvalidJointStateError: `reset` has not been called.
         """
-        self._known_state()
-        log, clock = self._log, now
+        state, log, clock = self._known_state(), self._log, now
         # A NaN clock reading must not become the age of anything.
         now = now if math.isfinite(now) else self._now or 0.0
         log.begin(now)
-        cycle = self._judge_cycle(clock, estop)
-        if cycle.hold is not None:
-            log.add(*cycle.hold)
-        if cycle.elapsed is not None:
-            self._finish_stall(cycle.elapsed)
-        step = Step(self._limits, self._known_state(), cycle.step)
+        verdict = self._judge_cycle(clock, estop)
+        if verdict.hold is not None:
+            log.add(*verdict.hold)
+        if verdict.has_stalled:
+            # Without commands for so long, the robot has stopped.
+            state = MotionState.at_rest(state.position)
+        cycle = Cycle(now, Step(self._limits, state, verdict.step), log)
         for name, joints in self._joints.items():
-            joints.update(
-                commands.get(name),
-                engaged=name in engaged,
-                hold=_hold(cycle, name, holds),
-                now=now,
-                step=step,
-                log=log,
-            )
-        self._reject_unknown(commands)
-        self._state = self._move(step)
+            hold = verdict.hold or (CALLER if name in holds else None)
+            joints.update(commands.get(name), cycle, engaged=name in engaged, hold=hold)
+        for name in commands.keys() - self._columns.keys():
+            log.add(Rule.WRONG_SHAPE, str(name), math.nan, 0.0, Severity.HOLD)
+        state = self._state = self._move(cycle.step)
         velocity = NO_VELOCITY
         if self._base is not None:
-            velocity = self._base.update(
-                base,
-                engaged=BASE in engaged,
-                hold=_hold(cycle, BASE, holds),
-                now=now,
-                step=cycle.step,
-                log=log,
-            )
-        return self._output(velocity)
+            hold = verdict.hold or (CALLER if BASE in holds else None)
+            velocity = self._base.update(base, cycle, engaged=BASE in engaged, hold=hold)
+        return self._output(state, velocity)
 
     def _known_state(self) -> MotionState:
         if self._state is None:
             raise InvalidJointStateError("the robot's positions are unknown; call reset() first")
         return self._state
 
-    def _judge_cycle(self, now: float, estop: bool) -> _Cycle:
+    def _judge_cycle(self, now: float, estop: bool) -> _Verdict:
         """Judge the emergency stop and the clock."""
         self._pressed = bool(estop)
         self._estopped = self._estopped or self._pressed
-        cycle = self._judge_clock(now)
+        verdict = self._judge_clock(now)
         if not self._estopped:
-            return cycle
-        for control in self._controls:
+            return verdict
+        for control in self._controls.values():
             control.require_disengage()
-        return cycle._replace(hold=ESTOP)
+        return verdict._replace(hold=ESTOP)
 
-    def _judge_clock(self, now: float) -> _Cycle:
-        period, last, stall_after = self._config.period, self._now, self._config.stall_after
+    def _judge_clock(self, now: float) -> _Verdict:
+        period, last, stall_after = self._period, self._now, self._config.stall_after
         elapsed = period if last is None else now - last
         if not (math.isfinite(now) and elapsed > 0.0):
             # Brake as if time passed: a broken clock must not keep anything moving.
-            return _Cycle(period, HoldReason(Rule.TIME_ORDER, LOOP, elapsed, 0.0))
+            return _Verdict(period, HoldReason(Rule.TIME_ORDER, LOOP, elapsed, 0.0))
         self._now = now
         late = elapsed - period
         cause = self._overruns.update(now - late, late, waited=late < 0.1 * period)
         step = min(elapsed, period)
         if elapsed > stall_after:
-            return _Cycle(step, HoldReason(Rule.OVERRUN, LOOP, elapsed, stall_after), elapsed)
+            if self._base is not None and elapsed > STANDSTILL_TIME:
+                self._base.come_to_rest()
+            hold = HoldReason(Rule.OVERRUN, LOOP, elapsed, stall_after)
+            return _Verdict(step, hold, has_stalled=True)
         if cause is not None and cause.severity >= Severity.HOLD:
-            return _Cycle(step, HoldReason(Rule.OVERRUN, LOOP, cause.value, cause.limit))
+            return _Verdict(step, HoldReason(Rule.OVERRUN, LOOP, cause.value, cause.limit))
         if cause is not None:
             self._log.add(Rule.OVERRUN, LOOP, cause.value, cause.limit, cause.severity)
-        return _Cycle(step)
-
-    def _finish_stall(self, elapsed: float) -> None:
-        """Start from rest: without commands for so long, the robot has stopped."""
-        self._state = MotionState.at_rest(self._known_state().position)
-        if self._base is not None and elapsed > STANDSTILL_TIME:
-            self._base.come_to_rest()
-
-    def _reject_unknown(self, commands: Mapping[str, PartCommand]) -> None:
-        for name in commands.keys() - self._columns.keys():
-            self._log.add(Rule.WRONG_SHAPE, str(name), math.nan, 0.0, Severity.HOLD)
+        return _Verdict(step)
 
     def _move(self, step: Step) -> MotionState:
         """Return the motion after the step."""
-        targets = self._commands.find_targets(self._limits)
-        wanted = self._limits.stepped(step.state, targets, self._holding, step.duration)
-        state = self._guards.limit(step, wanted, self._log)
-        self._report.report(step, state, self._commands, self._holding, self._log)
+        commands = self._commands
+        commands.follow()
+        state = self._limits.stepped(step.state, commands.target, commands.is_held, step.duration)
+        for guard in self._guards:
+            state = guard.limit(step, state, self._log)
+        self._report.report(step, state, commands, self._log)
         return state
 
-    def _output(self, velocity: VelocityCommand) -> SafetyOutput:
-        state, controls = self._known_state(), self._controls
+    def _output(self, state: MotionState, velocity: VelocityCommand) -> SafetyOutput:
+        holding, stamps = [], {}
+        for name, control in self._controls.items():
+            if control.following:
+                stamps[name] = control.stamp
+            else:
+                holding.append(name)
         return SafetyOutput(
             names=self.parts.joints,
             positions=read_only(state.position),
@@ -269,17 +258,8 @@ class SafetyManager:
             accelerations=read_only(state.acceleration),
             base=velocity,
             causes=self._log.causes,
-            holding=frozenset(each.part.name for each in controls if not each.following),
-            stamps={
-                each.part.name: each.stream.stamp
-                for each in controls
-                if each.following and each.stream.stamp is not None
-            },
+            holding=frozenset(holding),
+            stamps=stamps,
             commanded=self._commands.position.copy(),
             columns=self._columns,
         )
-
-
-def _hold(cycle: _Cycle, part: str, holds: Collection[str]) -> HoldReason | None:
-    """Return why a part must hold, apart from reasons of its own."""
-    return cycle.hold or (CALLER if part in holds else None)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from teleop_system.interfaces.causes import Rule
-from teleop_system.safety.base_limiter import BaseLimiter
+from teleop_system.safety.base_control import BaseLimiter
 from teleop_system.safety.cause_log import CauseLog
 from tests.safety.fuzz import base_oracle_of
 from tests.safety.rig import Rig, subjects_of
@@ -102,6 +102,6 @@ def test_cycles_of_irregular_length_keep_the_limits_too(seed: int) -> None:
         now += step
         if random.random() < (0.02, 0.1, 0.5, 1.0)[seed]:
             command = tuple(random.normal(0.0, 0.3, 2) * (random.random(2) < 0.7))
-        limiter.update((command[0], 0.0, command[1]), step, 1.0, CauseLog())
+        limiter.update(np.array([command[0], 0.0, command[1]]), step, 1.0, CauseLog())
         oracle.add(now, limiter.velocity[0], limiter.velocity[2])
     assert list(oracle.violations()) == []

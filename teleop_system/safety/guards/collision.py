@@ -10,14 +10,15 @@ others. Moving away is never limited.
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.safety.cause_log import CauseLog
 from teleop_system.safety.config import CollisionSafetyConfig
 from teleop_system.safety.guards.braking_path import BrakingPath, BrakingPaths
-from teleop_system.safety.motion.limits import MotionLimits
+from teleop_system.safety.guards.guards import IGuard
+from teleop_system.safety.motion.limits import MotionLimits, Step
 from teleop_system.safety.motion.state import MotionState
-from teleop_system.safety.motion.step import Step
 from teleop_system.safety.parts import RobotParts
 from teleop_system.solvers.link_distances import LinkDistances
 
@@ -29,7 +30,7 @@ HOLDING = 1e-3
 """Distance above the smallest allowed [m] within which an approach counts as stopped."""
 
 
-class CollisionGuard:
+class CollisionGuard(IGuard):
     """Allows steps of motion, slows them down, or replaces them by braking.
 
     Args:
@@ -67,14 +68,14 @@ class CollisionGuard:
         # Pairs that are nearer than `stop`, and the distance that they must keep.
         self._inside: dict[int, float] = {}
 
+    @override
     def reset(self, positions: Array) -> None:
-        """Start anew from rest at joint positions [rad]."""
         distances = self._paths.reset(positions)
         inside = np.flatnonzero(distances < self._stop).tolist()
         self._inside = {pair: float(distances[pair]) for pair in inside}
 
+    @override
     def limit(self, step: Step, wanted: MotionState, log: CauseLog) -> MotionState:
-        """Return the wanted state, or one between it and braking that keeps the distances."""
         path = self._paths.path(wanted)
         if path.near.least_at_rest < self._config.slow or self._failing(path):
             return self._approach(step, wanted, path, log)

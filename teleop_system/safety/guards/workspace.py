@@ -5,11 +5,13 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.safety.cause_log import CauseLog
+from teleop_system.safety.guards.guards import IGuard
+from teleop_system.safety.motion.limits import Step
 from teleop_system.safety.motion.state import MotionState
-from teleop_system.safety.motion.step import Step
 from teleop_system.safety.parts import RobotParts
 from teleop_system.solvers.robot_geometry import RobotGeometry
 from teleop_system.utils.workspace_box import WorkspaceBox
@@ -22,7 +24,7 @@ SPEED = 0.6
 """Greatest speed of approach in [m/s] at that distance."""
 
 
-class WorkspaceGuard:
+class WorkspaceGuard(IGuard):
     """Slows parts down that would carry an end effector out of its box.
 
     As with collisions, the position where the end effector comes to rest decides. Motion back
@@ -53,8 +55,12 @@ class WorkspaceGuard:
             for chain in boxes
         }
 
+    @override
+    def reset(self, positions: Array) -> None:
+        pass  # It depends on the present motion alone.
+
+    @override
     def limit(self, step: Step, wanted: MotionState, log: CauseLog) -> MotionState:
-        """Return the wanted motion, or one between it and braking that stays inside."""
         start = step.state.rest
         for chain in self._walls:
             rest = wanted.rest

@@ -1,23 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of all parts as motions: positions, their estimated velocity, and targets."""
+"""The commands of all joints as motions: positions, their estimated velocity, and targets."""
 
-import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from teleop_system.safety.motion import command_kernels as kernels
 from teleop_system.safety.motion.limits import MotionLimits
-from teleop_system.safety.motion.pursuit_kernels import estimate_command, find_targets
-from teleop_system.safety.parts import Part, RobotParts
+from teleop_system.safety.parts import RobotParts
 
 Array = NDArray[np.float64]
 
 LONGEST_AHEAD = 0.05
 """A moving command is taken to continue for its last interval, but never longer than this [s]."""
-LONGEST_INTERVAL = 0.1
-"""Commands count as no further apart than this [s], however long one was missing."""
 ROUNDING = 1e-7
 """Targets keep this distance [rad] from position limits; motions end to within a tenth of it."""
+
+
+class PartFollowing(NamedTuple):
+    """How a part follows in one cycle; the fields are those of `command_kernels.PART`.
+
+    Attributes:
+        is_new: Whether it has new requested positions.
+        is_held: Whether it brakes and holds.
+        interval: Time since the positions before in [s]; 0 for a start from rest.
+        ahead: For how long its command is taken to continue before it brakes [s].
+        speed_scale: Share of the largest speeds that is allowed.
+    """
+
+    is_new: bool
+    is_held: bool
+    interval: float
+    ahead: float
+    speed_scale: float
 
 
 class CommandBuffer:
@@ -25,95 +41,73 @@ class CommandBuffer:
 
     Args:
         parts: The joints with their limits.
+        limits: The present limits; the parts' ramps lower the speeds.
         smoothing: Time constant of the estimated motion in [s].
         least_interval: Commands count as no closer together than this in [s].
 
     Attributes:
-        parts: The same part by part.
-        position: Positions last commanded, within the position limits [rad], shape (N,); all
-            arrays change in place.
+        requested: Positions last requested [rad], shape (N,); all arrays change in place.
+        parts: How each part follows in this cycle, a `PartFollowing` each, shape (P,).
+        position: Requested positions within the position limits [rad], shape (N,).
         velocity: Estimated velocities of the commands in [rad/s].
         acceleration: Estimated accelerations of the commands in [rad/s^2].
-        excess: How far outside the position limits the command was [rad].
+        excess: How far outside the position limits the request was [rad].
         target: Where each joint should come to rest [rad], within its limits.
         unlimited: Where the commands themselves would come to rest [rad].
+        is_held: Whether each joint brakes and holds.
     """
 
-    def __init__(self, parts: RobotParts, smoothing: float, least_interval: float) -> None:
-        self.position, self.velocity, self.acceleration, self.excess = np.zeros((4, parts.size))
-        self.target, self.unlimited = np.zeros((2, parts.size))
-        self.ahead = np.zeros(parts.size)
-        self.smoothing = smoothing
-        self.least_interval = least_interval
-        room = np.minimum(ROUNDING, 0.5 * (parts.upper - parts.lower))
-        self._lower, self._upper = parts.lower + room, parts.upper - room
-        self.parts = {name: PartBuffer(self, parts, part) for name, part in parts.items()}
+    def __init__(
+        self, parts: RobotParts, limits: MotionLimits, smoothing: float, least_interval: float
+    ) -> None:
+        self.parts = np.zeros(len(parts), dtype=kernels.PART)
+        self.requested, self.position, self.velocity = np.zeros((3, parts.size))
+        self.acceleration, self.excess, self.target, self.unlimited = np.zeros((4, parts.size))
+        self.is_held = np.ones(parts.size, dtype=bool)
+        self._limits = limits
+        self._smoothing = smoothing
+        self._least_interval = least_interval
+        self._lower, self._upper = parts.lower, parts.upper
+        self._joints = _joint_records(parts)
 
-    def find_targets(self, limits: MotionLimits) -> Array:
-        """Return where each joint should come to rest [rad], shape (N,)."""
-        find_targets(
+    def start(self, positions: Array) -> None:
+        """Take positions [rad], shape (N,), as commanded at rest; every joint holds."""
+        self.requested[:] = positions
+        self.parts[:] = PartFollowing(
+            is_new=True, is_held=True, interval=0.0, ahead=0.0, speed_scale=1.0
+        )
+        self.follow()
+
+    def within_limits(self, columns: slice) -> Array:
+        """Return the requested positions of a part, within its position limits [rad]."""
+        return np.clip(self.requested[columns], self._lower[columns], self._upper[columns])
+
+    def follow(self) -> None:
+        """Bring the motion, its targets and the speed limits up to date with the parts."""
+        kernels.follow_commands(
+            self.requested,
+            self.parts,
+            self._joints,
+            self._smoothing,
+            self._least_interval,
             self.position,
             self.velocity,
             self.acceleration,
-            self.ahead,
-            limits.acceleration,
-            limits.jerk,
-            self._lower,
-            self._upper,
+            self.excess,
             self.unlimited,
             self.target,
-        )
-        return self.target
-
-
-class PartBuffer:
-    """The commanded motion of one part.
-
-    Args:
-        buffer: That of all joints; this one is a view of it.
-        parts: The joints with their limits.
-        part: The part.
-    """
-
-    def __init__(self, buffer: CommandBuffer, parts: RobotParts, part: Part) -> None:
-        columns = part.columns
-        # Copies: the limits are read-only, and kernels take writable arrays.
-        self._lower, self._upper = parts.lower[columns].copy(), parts.upper[columns].copy()
-        self._max_speed = parts.velocity[columns].copy()
-        self._max_acceleration = parts.acceleration[columns].copy()
-        self.position = buffer.position[columns]
-        self._velocity = buffer.velocity[columns]
-        self._acceleration = buffer.acceleration[columns]
-        self._excess, self._ahead = buffer.excess[columns], buffer.ahead[columns]
-        self._smoothing = buffer.smoothing
-        self._least_interval = buffer.least_interval
-
-    def start(self, positions: Array) -> None:
-        """Take positions [rad] as commanded at rest."""
-        self._velocity[:] = self._acceleration[:] = self._ahead[:] = 0.0
-        self.position[:] = np.clip(positions, self._lower, self._upper)
-        self._excess[:] = positions - self.position
-
-    def accept(self, positions: Array, interval: float) -> None:
-        """Take new positions [rad], commanded `interval` [s] after the last."""
-        interval = min(max(interval, self._least_interval), LONGEST_INTERVAL)
-        smoothing = self._smoothing
-        weight = -math.expm1(-interval / smoothing) if smoothing > 0.0 else 1.0
-        self._ahead[:] = 0.0
-        estimate_command(
-            positions,
-            interval,
-            weight,
-            self._lower,
-            self._upper,
-            self._max_speed,
-            self._max_acceleration,
-            self.position,
-            self._velocity,
-            self._acceleration,
-            self._excess,
+            self._limits.speed,
+            self.is_held,
         )
 
-    def extrapolate(self, silence: float, interval: float) -> None:
-        """Let the last motion continue, as no command has come for `silence` [s]."""
-        self._ahead[:] = min(silence, interval, LONGEST_AHEAD)
+
+def _joint_records(parts: RobotParts) -> NDArray[np.void]:
+    joints = np.zeros(parts.size, dtype=kernels.JOINT)
+    room = np.minimum(ROUNDING, 0.5 * (parts.upper - parts.lower))
+    for index, part in enumerate(parts.values()):
+        joints["part"][part.columns] = index
+    joints["lower"], joints["upper"] = parts.lower, parts.upper
+    joints["lower_target"], joints["upper_target"] = parts.lower + room, parts.upper - room
+    joints["speed"], joints["acceleration"] = parts.velocity, parts.acceleration
+    joints["jerk"] = parts.jerk
+    return joints

@@ -4,19 +4,16 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from teleop_system.interfaces.causes import Rule
 from teleop_system.robots.description import JointLimits, RobotDescription
 from teleop_system.safety.cause_log import CauseLog
+from teleop_system.safety.motion.command_kernels import find_limited
 from teleop_system.safety.motion.commands import CommandBuffer
-from teleop_system.safety.motion.limits import MotionLimits
+from teleop_system.safety.motion.limits import MotionLimits, Step
 from teleop_system.safety.motion.state import MotionState
-from teleop_system.safety.motion.step import Step
 from teleop_system.safety.parts import RobotParts
 
-EXCESS = 1e-6
-"""Distance outside a position limit in [rad] that yields a cause."""
 AT_LIMIT = 0.99
 """Share of a limit from which on it counts as reached."""
 
@@ -38,13 +35,13 @@ class LimitReport:
         self._limits = [robot.limits(joint) for joint in parts.joints]
         self._present = present
         self._lag = lag
+        self._is_outside, self._is_behind = np.zeros((2, parts.size), dtype=bool)
 
     def report(
         self,
         step: Step,
         state: MotionState,
         commands: CommandBuffer,
-        holding: NDArray[np.bool_],
         log: CauseLog,
     ) -> None:
         """Add the causes of a cycle.
@@ -52,30 +49,35 @@ class LimitReport:
         Args:
             step: What it began with.
             state: The motion at its end.
-            commands: What was commanded.
-            holding: Whether a joint holds, shape (N,); the reason of a hold is already reported.
+            commands: What was commanded; the reason why a joint holds is already reported.
             log: Where causes are reported.
         """
-        lag, excess = np.abs(commands.position - state.position), np.abs(commands.excess)
-        lag[holding] = excess[holding] = 0.0
-        if lag.max() <= self._lag and excess.max() <= EXCESS:
+        if not find_limited(
+            commands.position,
+            commands.excess,
+            state.position,
+            commands.is_held,
+            self._lag,
+            self._is_outside,
+            self._is_behind,
+        ):
             return
-        for joint in np.flatnonzero(excess > EXCESS).tolist():
+        for joint in np.flatnonzero(self._is_outside).tolist():
             limit = float(commands.position[joint])
             requested = limit + float(commands.excess[joint])
             log.add(Rule.POSITION, self._joints[joint], requested, limit)
-        for joint in np.flatnonzero(lag > self._lag).tolist():
-            self._report_lag(joint, float(lag[joint]), step, state, commands, log)
+        for joint in np.flatnonzero(self._is_behind).tolist():
+            self._report_lag(joint, step, state, commands, log)
 
     def _report_lag(
         self,
         joint: int,
-        lag: float,
         step: Step,
         state: MotionState,
         commands: CommandBuffer,
         log: CauseLog,
     ) -> None:
+        lag = abs(float(commands.position[joint] - state.position[joint]))
         name, limits = self._joints[joint], self._limits[joint]
         speed, acceleration = abs(float(state.velocity[joint])), float(state.acceleration[joint])
         allowed = float(self._present.speed[joint])

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The limits within which joints move, and the motions that follow from them alone."""
 
+import functools
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -69,7 +71,7 @@ class MotionLimits:
         return pose
 
     def blended(self, start: MotionState, end: MotionState, share: Array) -> MotionState:
-        """Return the state that lies `share` of the way from one state to another, shape (N,).
+        """Return the state that lies a `share` of the distance between two states, shape (N,).
 
         Where two motions from one start keep within limits, so does every motion between them.
         """
@@ -77,3 +79,27 @@ class MotionLimits:
             one + share * (other - one) for one, other in zip(start[:3], end[:3], strict=True)
         )
         return self.motion(position, velocity, acceleration)
+
+
+class Step:
+    """One step of motion: what all rules of a cycle start from.
+
+    Args:
+        limits: Limits of the joints.
+        state: The present motion.
+        duration: Length of the step in [s].
+    """
+
+    def __init__(self, limits: MotionLimits, state: MotionState, duration: float) -> None:
+        self.state = state
+        self.duration = duration
+        self._limits = limits
+
+    @functools.cached_property
+    def braked(self) -> MotionState:
+        """The motion after the step if every joint brakes."""
+        return self._limits.braked(self.state, self.duration)
+
+    def slowed(self, wanted: MotionState, share: Array) -> MotionState:
+        """Return the motion between braking (share 0) and `wanted` (share 1), shape (N,)."""
+        return self._limits.blended(self.braked, wanted, share)

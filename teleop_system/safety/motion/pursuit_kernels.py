@@ -227,48 +227,6 @@ def step_towards(
 
 
 @kernel(
-    "void(f8[::1], f8, f8, f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1])"
-)
-def estimate_command(
-    requested: Array,
-    interval: float,
-    weight: float,
-    lower: Array,
-    upper: Array,
-    max_speed: Array,
-    max_acceleration: Array,
-    position: Array,
-    velocity: Array,
-    acceleration: Array,
-    excess: Array,
-) -> None:
-    """Bring the estimated motion of a command up to date with its new positions.
-
-    Args:
-        requested: The new positions [rad], shape (n,), as all arrays.
-        interval: Time since the last ones in [s].
-        weight: Weight of the new sample in the estimated velocity and acceleration.
-        lower: Smallest allowed positions [rad].
-        upper: Largest allowed positions [rad].
-        max_speed: Largest speeds [rad/s].
-        max_acceleration: Largest accelerations [rad/s^2].
-        position: Updated: commanded positions within the limits [rad].
-        velocity: Updated: their estimated velocities [rad/s].
-        acceleration: Updated: their estimated accelerations [rad/s^2].
-        excess: Written: how far the request was outside the limits [rad].
-    """
-    for n in range(requested.size):
-        allowed = min(max(requested[n], lower[n]), upper[n])
-        excess[n] = requested[n] - allowed
-        speed = (allowed - position[n]) / interval
-        change = (min(max(speed, -max_speed[n]), max_speed[n]) - velocity[n]) * weight
-        rate = min(max(change / interval, -max_acceleration[n]), max_acceleration[n])
-        position[n] = allowed
-        velocity[n] += change
-        acceleration[n] += (rate - acceleration[n]) * weight
-
-
-@kernel(
     "void(f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1],"
     " f8[::1], f8[::1])"
 )

@@ -29,7 +29,7 @@ class MotionState(NamedTuple):
     @classmethod
     def empty(cls, size: int) -> "MotionState":
         """Return a state of `size` joints for a kernel to fill in."""
-        return cls(*np.empty((5, size)))
+        return cls(*[np.empty(size) for _ in range(5)])
 
     @classmethod
     def at_rest(cls, position: Array) -> "MotionState":

@@ -148,26 +148,3 @@ def steps_as_text() -> str:
 
 def print_steps() -> None:
     sys.stdout.write(steps_as_text())
-
-
-def test_the_estimated_motion_of_a_command_is_that_of_a_low_pass() -> None:
-    requested, lower, upper = np.array([0.01, 5.0]), -np.ones(2), np.ones(2)
-    position, velocity, acceleration, excess = np.zeros((4, 2))
-    pursuit_kernels.estimate_command(
-        requested,
-        0.01,
-        0.5,
-        lower,
-        upper,
-        np.full(2, 2.0),
-        np.full(2, 10.0),
-        position,
-        velocity,
-        acceleration,
-        excess,
-    )
-    # Half of 1 rad/s; the change of velocity within a period is clipped to 10 rad/s², and halved.
-    np.testing.assert_allclose([position[0], velocity[0], acceleration[0]], [0.01, 0.5, 5.0])
-    # A position outside its range is clipped, and its speed too.
-    np.testing.assert_allclose([position[1], velocity[1], acceleration[1]], [1.0, 1.0, 5.0])
-    np.testing.assert_allclose(excess, [0.0, 4.0])
