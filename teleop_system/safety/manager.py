@@ -17,9 +17,8 @@ from teleop_system.safety.cause_log import CauseLog
 from teleop_system.safety.config import SafetyConfig
 from teleop_system.safety.guards.guards import guards_for
 from teleop_system.safety.motion.commands import CommandBuffer
+from teleop_system.safety.motion.joint_motion import MotionLimits, MotionState, Step
 from teleop_system.safety.motion.limit_report import LimitReport
-from teleop_system.safety.motion.limits import MotionLimits, Step
-from teleop_system.safety.motion.state import MotionState
 from teleop_system.safety.part_control import Cycle, HoldReason, JointControl, PartControl
 from teleop_system.safety.parts import BASE, RobotParts
 from teleop_system.safety.staleness import STANDSTILL_TIME

@@ -15,7 +15,7 @@ from teleop_system.safety.command_check import CommandCheck, Fault
 from teleop_system.safety.config import SafetyConfig
 from teleop_system.safety.engage_ramp import EngageRamp
 from teleop_system.safety.motion.commands import LONGEST_AHEAD, CommandBuffer, PartFollowing
-from teleop_system.safety.motion.limits import Step
+from teleop_system.safety.motion.joint_motion import Step
 from teleop_system.safety.parts import Part
 from teleop_system.safety.values import PartCommand
 

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from teleop_system.safety.motion.limits import MotionLimits
-from teleop_system.safety.motion.state import MotionState
+from teleop_system.safety.motion.joint_motion import MotionLimits, MotionState
 from teleop_system.solvers.closest_pairs import ClosestPairs, NearPairs
 from teleop_system.solvers.link_distances import LinkDistances
 

@@ -10,8 +10,7 @@ from teleop_system.exceptions import MissingExtraError, UnknownNameError
 from teleop_system.robots.description import RobotDescription
 from teleop_system.safety.cause_log import CauseLog
 from teleop_system.safety.config import SafetyConfig
-from teleop_system.safety.motion.limits import MotionLimits, Step
-from teleop_system.safety.motion.state import MotionState
+from teleop_system.safety.motion.joint_motion import MotionLimits, MotionState, Step
 from teleop_system.safety.parts import RobotParts
 
 

@@ -10,8 +10,7 @@ from typing_extensions import override
 from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.safety.cause_log import CauseLog
 from teleop_system.safety.guards.guards import IGuard
-from teleop_system.safety.motion.limits import Step
-from teleop_system.safety.motion.state import MotionState
+from teleop_system.safety.motion.joint_motion import MotionState, Step
 from teleop_system.safety.parts import RobotParts
 from teleop_system.solvers.robot_geometry import RobotGeometry
 from teleop_system.utils.workspace_box import WorkspaceBox

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.safety.motion import command_kernels as kernels
-from teleop_system.safety.motion.limits import MotionLimits
+from teleop_system.safety.motion.joint_motion import MotionLimits
 from teleop_system.safety.parts import RobotParts
 
 Array = NDArray[np.float64]

@@ -227,46 +227,6 @@ def step_towards(
 
 
 @kernel(
-    "void(f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], f8[::1],"
-    " f8[::1], f8[::1])"
-)
-def find_targets(
-    position: Array,
-    velocity: Array,
-    acceleration: Array,
-    ahead: Array,
-    max_acceleration: Array,
-    max_jerk: Array,
-    lower: Array,
-    upper: Array,
-    unlimited: Array,
-    target: Array,
-) -> None:
-    """Write where commands that move come to rest.
-
-    A joint that heads for the commanded position itself, and plans to stop there, lags by its own
-    braking time. It heads for the position where the *command* would come to rest instead.
-
-    Args:
-        position: Commanded positions [rad], shape (N,), as all arrays.
-        velocity: Their velocities [rad/s].
-        acceleration: Their accelerations [rad/s^2].
-        ahead: For how long each command is taken to continue before it brakes [s].
-        max_acceleration: Largest accelerations of the joints.
-        max_jerk: Largest jerks of the joints.
-        lower: Smallest allowed targets [rad].
-        upper: Largest allowed targets [rad].
-        unlimited: Written: where the commands come to rest [rad].
-        target: Written: the same within the limits [rad].
-    """
-    for n in range(position.size):
-        p, v, a = position[n], velocity[n], acceleration[n]
-        rest = rest_position(p, v, a, max_acceleration[n], max_jerk[n]) + v * ahead[n]
-        unlimited[n] = rest
-        target[n] = min(max(rest, lower[n]), upper[n])
-
-
-@kernel(
     "void(f8[::1], f8[::1], f8[::1], f8[::1], f8[::1], b1[::1], f8[::1], f8[::1], f8[::1], f8,"
     " f8[::1], f8[::1], f8[::1], f8[::1], f8[::1])"
 )

@@ -12,8 +12,7 @@ import ruckig
 from numpy.typing import NDArray
 
 from teleop_system.safety.motion import braking_kernels, pursuit_kernels
-from teleop_system.safety.motion.limits import MotionLimits
-from teleop_system.safety.motion.state import MotionState
+from teleop_system.safety.motion.joint_motion import MotionLimits, MotionState
 from teleop_system.utils.compiled import IS_COMPILED
 
 Array = NDArray[np.float64]

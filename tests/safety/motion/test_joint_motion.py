@@ -4,8 +4,7 @@
 import numpy as np
 import pytest
 
-from teleop_system.safety.motion.limits import MotionLimits
-from teleop_system.safety.motion.state import MotionState
+from teleop_system.safety.motion.joint_motion import MotionLimits, MotionState
 
 SIZE = 50
 
