@@ -13,7 +13,7 @@ from teleop_system.exceptions import ConfigError
 from teleop_system.interfaces import VelocityCommand
 from teleop_system.interfaces.causes import Rule
 from teleop_system.robots.description import Base
-from teleop_system.safety.base_kernels import AXIS, LANDING, PLAN, step_base
+from teleop_system.safety.base_kernels import AXIS, LANDING, PLAN, TOLERANCE, step_base
 from teleop_system.safety.cause_log import CauseLog
 from teleop_system.safety.config import BaseSafetyConfig, SafetyConfig
 from teleop_system.safety.part_control import Cycle, HoldReason, PartControl
@@ -39,6 +39,7 @@ class BaseLimiter:
     def __init__(self, base: Base, config: BaseSafetyConfig, period: float) -> None:
         linear, angular = base.max_linear_acceleration, base.max_angular_acceleration
         self._axes = np.ones(len(AXES), dtype=AXIS)
+        self._velocities = self._axes["velocity"]
         self._plans = np.zeros(len(AXES), dtype=PLAN)
         x, y, rotation = self._axes
         x["speed"] = min(base.max_linear, config.max_linear)
@@ -83,11 +84,14 @@ class BaseLimiter:
             scale: Share of the largest speeds that is allowed, between 0 and 1.
             log: Where interventions are reported.
         """
-        step_base(self._axes, self._plans, requested, scale, step)
-        self.velocity = self._axes["velocity"].tolist()
-        limits = (self._axes["speed"] * scale).tolist()
-        for name, speed, limit in zip(AXES, requested.tolist(), limits, strict=True):
-            if abs(speed) > limit * (1.0 + 1e-9):
+        if step_base(self._axes, self._plans, requested, scale, step):
+            self._report(requested, scale, log)
+        self.velocity = self._velocities.tolist()
+
+    def _report(self, requested: Array, scale: float, log: CauseLog) -> None:
+        limits = self._axes["speed"] * scale
+        for name, speed, limit in zip(AXES, requested.tolist(), limits.tolist(), strict=True):
+            if abs(speed) > limit * (1.0 + TOLERANCE):
                 rule = Rule.VELOCITY if limit > 0.0 else Rule.UNSUPPORTED
                 log.add(rule, f"{BASE} {name}", speed, limit)
 

@@ -20,6 +20,8 @@ LANDING = 0.65
 """Largest share of the wheels' acceleration with which braking ends."""
 LANDED = 1e-12
 """Difference of velocities in [m/s] or [rad/s] that is only rounding."""
+TOLERANCE = 1e-9
+"""Relative excess of a requested speed that is only rounding."""
 
 AXIS = np.dtype(
     [
@@ -145,9 +147,11 @@ def share_wheels(axes: Records, plans: Records, step: float) -> None:
             )
 
 
-@kernel("void(AXIS[::1], PLAN[::1], f8[::1], f8, f8)")
-def step_base(axes: Records, plans: Records, requested: Array, scale: float, step: float) -> None:
+@kernel("b1(AXIS[::1], PLAN[::1], f8[::1], f8, f8)")
+def step_base(axes: Records, plans: Records, requested: Array, scale: float, step: float) -> bool:
     """Advance the velocities of a base by one step towards the requested ones.
+
+    Returns whether a request exceeds its limit.
 
     Args:
         axes: The axes; their velocities and accelerations are updated.
@@ -156,9 +160,11 @@ def step_base(axes: Records, plans: Records, requested: Array, scale: float, ste
         scale: Share of the largest speeds that is allowed, between 0 and 1.
         step: Duration of the step in [s].
     """
+    is_limited = False
     for n in range(axes.size):
         axis = axes[n]
         limit = axis["speed"] * scale
+        is_limited = is_limited or abs(requested[n]) > limit * (1.0 + TOLERANCE)
         plan = plan_axis(
             axis["velocity"],
             axis["rate"],
@@ -180,3 +186,4 @@ def step_base(axes: Records, plans: Records, requested: Array, scale: float, ste
         axes[n]["rate"] = rate
         # Rounding must not leave a base creeping.
         axes[n]["velocity"] = 0.0 if abs(velocity) < LANDED else velocity
+    return is_limited

@@ -14,7 +14,7 @@ from teleop_system.safety.cause_log import CauseLog
 from teleop_system.safety.command_check import CommandCheck, Fault
 from teleop_system.safety.config import SafetyConfig
 from teleop_system.safety.engage_ramp import EngageRamp
-from teleop_system.safety.motion.commands import LONGEST_AHEAD, CommandBuffer, PartFollowing
+from teleop_system.safety.motion.commands import LONGEST_AHEAD, CommandBuffer
 from teleop_system.safety.motion.joint_motion import Step
 from teleop_system.safety.parts import Part
 from teleop_system.safety.values import PartCommand
@@ -223,14 +223,12 @@ class JointControl(PartControl):
         begins = self._decide(cycle, engaged=engaged, hold=hold)
         if positions is not None:
             self._requested[:] = positions
-        interval = self._interval
-        self._commands.parts[self._index] = PartFollowing(
-            is_new=positions is not None,
-            is_held=not self.following,
-            interval=0.0 if begins else interval,
-            ahead=min(cycle.now - self._accepted_at, interval, LONGEST_AHEAD),
-            speed_scale=self._speed_scale,
-        )
+        commands, index, interval = self._commands, self._index, self._interval
+        commands.is_new[index] = positions is not None
+        commands.holds[index] = not self.following
+        commands.interval[index] = 0.0 if begins else interval
+        commands.ahead[index] = min(cycle.now - self._accepted_at, interval, LONGEST_AHEAD)
+        commands.speed_scale[index] = self._speed_scale
         if begins:
             self._report_jump(cycle)
 

@@ -16,7 +16,7 @@ from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.safety.cause_log import CauseLog
 from teleop_system.safety.config import CollisionSafetyConfig
 from teleop_system.safety.guards.braking_path import BrakingPath, BrakingPaths
-from teleop_system.safety.guards.guards import IGuard
+from teleop_system.safety.guards.guard import IGuard
 from teleop_system.safety.motion.joint_motion import MotionLimits, MotionState, Step
 from teleop_system.safety.parts import RobotParts
 from teleop_system.solvers.link_distances import LinkDistances

@@ -1,29 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules that depend on where links are: workspace first, then self-collision."""
 
-import abc
-
-import numpy as np
-from numpy.typing import NDArray
-
 from teleop_system.exceptions import MissingExtraError, UnknownNameError
 from teleop_system.robots.description import RobotDescription
-from teleop_system.safety.cause_log import CauseLog
 from teleop_system.safety.config import SafetyConfig
-from teleop_system.safety.motion.joint_motion import MotionLimits, MotionState, Step
+from teleop_system.safety.guards.guard import IGuard
+from teleop_system.safety.motion.joint_motion import MotionLimits
 from teleop_system.safety.parts import RobotParts
-
-
-class IGuard(abc.ABC):
-    """Slows motion down, or lets the robot brake, where a rule needs it."""
-
-    @abc.abstractmethod
-    def reset(self, positions: NDArray[np.float64]) -> None:
-        """Start anew from rest at joint positions [rad]."""
-
-    @abc.abstractmethod
-    def limit(self, step: Step, wanted: MotionState, log: CauseLog) -> MotionState:
-        """Return the wanted motion, or one between it and braking that keeps the rule."""
 
 
 def guards_for(

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from teleop_system.interfaces.causes import Rule, Severity
 from teleop_system.safety.cause_log import CauseLog
-from teleop_system.safety.guards.guards import IGuard
+from teleop_system.safety.guards.guard import IGuard
 from teleop_system.safety.motion.joint_motion import MotionState, Step
 from teleop_system.safety.parts import RobotParts
 from teleop_system.solvers.robot_geometry import RobotGeometry

@@ -22,7 +22,7 @@ LARGEST_EXCESS = 1e-6
 PART = np.dtype(
     [
         ("is_new", np.bool_),
-        ("is_held", np.bool_),
+        ("holds", np.bool_),
         ("interval", np.float64),
         ("ahead", np.float64),
         ("speed_scale", np.float64),
@@ -166,7 +166,7 @@ def follow_commands(
         unlimited[n] = rest
         target[n] = min(max(rest, joint["lower_target"]), joint["upper_target"])
         speed[n] = joint["speed"] * part["speed_scale"]
-        is_held[n] = part["is_held"]
+        is_held[n] = part["holds"]
 
 
 @kernel("b1(f8[::1], f8[::1], f8[::1], b1[::1], f8, b1[::1], b1[::1])")

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands of all joints as motions: positions, their estimated velocity, and targets."""
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,24 +16,6 @@ ROUNDING = 1e-7
 """Targets keep this distance [rad] from position limits; motions end to within a tenth of it."""
 
 
-class PartFollowing(NamedTuple):
-    """How a part follows in one cycle; the fields are those of `command_kernels.PART`.
-
-    Attributes:
-        is_new: Whether it has new requested positions.
-        is_held: Whether it brakes and holds.
-        interval: Time since the positions before in [s]; 0 for a start from rest.
-        ahead: For how long its command is taken to continue before it brakes [s].
-        speed_scale: Share of the largest speeds that is allowed.
-    """
-
-    is_new: bool
-    is_held: bool
-    interval: float
-    ahead: float
-    speed_scale: float
-
-
 class CommandBuffer:
     """The commanded motion of all joints.
 
@@ -47,7 +27,11 @@ class CommandBuffer:
 
     Attributes:
         requested: Positions last requested [rad], shape (N,); all arrays change in place.
-        parts: How each part follows in this cycle, a `PartFollowing` each, shape (P,).
+        is_new: Whether each part has new requested positions, shape (P,).
+        holds: Whether each part brakes and holds, shape (P,).
+        interval: Time between the last two requests of each part in [s]; 0 for a start from rest.
+        ahead: For how long each part's command is taken to continue before it brakes [s].
+        speed_scale: Share of the largest speeds that each part may use.
         position: Requested positions within the position limits [rad], shape (N,).
         velocity: Estimated velocities of the commands in [rad/s].
         acceleration: Estimated accelerations of the commands in [rad/s^2].
@@ -60,7 +44,10 @@ class CommandBuffer:
     def __init__(
         self, parts: RobotParts, limits: MotionLimits, smoothing: float, least_interval: float
     ) -> None:
-        self.parts = np.zeros(len(parts), dtype=kernels.PART)
+        self._parts = records = np.zeros(len(parts), dtype=kernels.PART)
+        self.is_new, self.holds = records["is_new"], records["holds"]
+        self.interval, self.ahead = records["interval"], records["ahead"]
+        self.speed_scale = records["speed_scale"]
         self.requested, self.position, self.velocity = np.zeros((3, parts.size))
         self.acceleration, self.excess, self.target, self.unlimited = np.zeros((4, parts.size))
         self.is_held = np.ones(parts.size, dtype=bool)
@@ -73,9 +60,8 @@ class CommandBuffer:
     def start(self, positions: Array) -> None:
         """Take positions [rad], shape (N,), as commanded at rest; every joint holds."""
         self.requested[:] = positions
-        self.parts[:] = PartFollowing(
-            is_new=True, is_held=True, interval=0.0, ahead=0.0, speed_scale=1.0
-        )
+        self.is_new[:] = self.holds[:] = True
+        self.interval[:] = self.ahead[:] = 0.0
         self.follow()
 
     def within_limits(self, columns: slice) -> Array:
@@ -86,7 +72,7 @@ class CommandBuffer:
         """Bring the motion, its targets and the speed limits up to date with the parts."""
         kernels.follow_commands(
             self.requested,
-            self.parts,
+            self._parts,
             self._joints,
             self._smoothing,
             self._least_interval,

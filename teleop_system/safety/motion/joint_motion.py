@@ -33,7 +33,8 @@ class MotionState(NamedTuple):
     @classmethod
     def empty(cls, size: int) -> "MotionState":
         """Return a state of `size` joints for a kernel to fill in."""
-        return cls(*[np.empty(size) for _ in range(5)])
+        empty = np.empty
+        return cls(empty(size), empty(size), empty(size), empty(size), empty(size))
 
     @classmethod
     def at_rest(cls, position: Array) -> "MotionState":
