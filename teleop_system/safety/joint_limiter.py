@@ -54,7 +54,7 @@ class JointLimiter:
         self.position: Array = self._joints["position"]
         self.velocity: Array = self._joints["velocity"]
         self.rest: Array = self._joints["rest"]
-        self._target, self._target_velocity = np.empty((2, size))
+        self._target, self._target_velocity, self._at_rest = np.zeros((3, size))
 
     @property
     def state(self) -> Joints:
@@ -77,7 +77,7 @@ class JointLimiter:
         dt: float,
         *,
         max_speed: float = math.inf,
-        target_velocity: ArrayLike = 0.0,
+        target_velocity: ArrayLike | None = None,
     ) -> Array:
         """Return the positions `dt` [s] later; with `dt` of zero or NaN nothing moves.
 
@@ -86,12 +86,16 @@ class JointLimiter:
             dt: Time since the last call in [s].
             max_speed: Speed limit of this step in [unit/s], if it is below the general ones. A
                 faster joint slows down as quickly as its other limits allow.
-            target_velocity: Velocity of the target in [unit/s]; NaN makes the joint brake.
+            target_velocity: Velocity of the target in [unit/s]; NaN makes the joint brake, and
+                without it the target is at rest.
         """
         if dt > 0.0:
             self._target[:] = target
-            self._target_velocity[:] = target_velocity
-            move_joints(self._joints, self._target, self._target_velocity, max_speed, dt)
+            velocity = self._at_rest
+            if target_velocity is not None:
+                velocity = self._target_velocity
+                velocity[:] = target_velocity
+            move_joints(self._joints, self._target, velocity, max_speed, dt)
         return self.position
 
     def brake(self, dt: float) -> Array:

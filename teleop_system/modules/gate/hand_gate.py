@@ -9,6 +9,7 @@ from typing_extensions import override
 from teleop_system.interfaces.causes import Rule
 from teleop_system.interfaces.master_device import HandJointState
 from teleop_system.modules.gate.config import GateConfig
+from teleop_system.modules.gate.hand_kernels import largest_angle, largest_reach
 from teleop_system.modules.gate.sample_gate import BAD, NEW, SampleGate, Verdict
 from teleop_system.safety.cause_log import CauseLog
 
@@ -35,15 +36,13 @@ class HandGate(SampleGate[HandJointState]):
         if sample.side != self._side:
             log.add(Rule.SWAPPED, self._name, 1.0, 0.0, self._severity)
             return BAD
-        # Floats: NumPy takes longer for so few numbers.
-        angles = sample.joint_angles.tolist()
-        angle = max(max(angles), -min(angles))
+        angle = largest_angle(sample.joint_angles)
         if angle > LARGEST_ANGLE:
             log.add(Rule.POSITION, self._name, angle, LARGEST_ANGLE, self._severity)
             return BAD
         if sample.finger_tip_positions is None:
             return NEW
-        reach = max(math.hypot(*tip) for tip in sample.finger_tip_positions.tolist())
+        reach = largest_reach(sample.finger_tip_positions)
         if reach > LARGEST_REACH:
             log.add(Rule.INPUT_JUMP, self._name, reach, LARGEST_REACH, self._severity)
             return BAD

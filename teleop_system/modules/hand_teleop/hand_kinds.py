@@ -201,7 +201,8 @@ class GraspHand(HandKind):
 
     @override
     def retarget(self, state: HandJointState) -> Array:
-        target: Array = self._open + closure(state, self._grasp) * self._travel
+        target: Array = closure(state, self._grasp) * self._travel
+        target += self._open
         return target
 
     @override

@@ -153,8 +153,10 @@ class LocomotionController:
         yaw_rate = self._limit("angular_z", gait.yaw_rate * config.angular_scale)
         if lateral != 0.0 and not self._is_holonomic:
             self._log.add(Rule.UNSUPPORTED, "base", lateral, 0.0)
-        speeds = (forward, yaw_rate, lateral) if self._is_holonomic else (forward, yaw_rate)
-        return self._ramp.blend * np.array(speeds)
+        speeds = np.array(
+            (forward, yaw_rate, lateral) if self._is_holonomic else (forward, yaw_rate)
+        )
+        return speeds if self._ramp.is_complete else self._ramp.blend * speeds
 
     def _limit(self, axis: str, speed: float) -> float:
         """Return a speed after dead zone and saturation."""
@@ -176,4 +178,6 @@ class LocomotionController:
         if not math.isfinite(stamp):
             stamp = 0.0
         # Adding 0.0 removes the sign of a negative zero.
-        return VelocityCommand(forward + 0.0, sum(lateral, 0.0), yaw_rate + 0.0, stamp)
+        return VelocityCommand.unchecked(
+            forward + 0.0, lateral[0] + 0.0 if lateral else 0.0, yaw_rate + 0.0, stamp
+        )

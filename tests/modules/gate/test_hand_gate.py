@@ -90,3 +90,14 @@ def test_numbers_that_make_no_sample_have_a_cause(
     with pytest.raises(InvalidHandStateError) as refused:
         HandJointState(angles, timestamp=stamp)  # type: ignore[arg-type]
     assert malformed_rule(refused.value) is rule
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_finger_tips_pass_in_any_memory_layout(order: str) -> None:
+    tips = np.array(np.full((5, 3), 0.05), order=order)  # type: ignore[call-overload]
+    glove = Glove()
+    assert glove.check(hand(1.01, finger_tip_positions=tips), 1.01) is Verdict.NEW
+    far = tips.copy(order="K")
+    far[3, 1] = 0.5
+    assert glove.check(hand(1.02, finger_tip_positions=far), 1.02) is Verdict.RECENT
+    assert glove.rules == [Rule.INPUT_JUMP]
