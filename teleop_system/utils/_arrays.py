@@ -112,9 +112,3 @@ def choose(condition: Component, chosen: Component, otherwise: Component) -> Com
 def dot(a: Sequence[Component], b: Sequence[Component]) -> Component:
     """Return the inner product of two split vectors."""
     return sum(left * right for left, right in zip(a, b, strict=True))
-
-
-def cross(a: Sequence[Component], b: Sequence[Component]) -> Sequence[Component]:
-    """Return the vector product of two split vectors of three components."""
-    (ax, ay, az), (bx, by, bz) = a, b
-    return ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Roll, pitch and yaw about fixed axes (sxyz), and angles that wrap."""
+"""Roll, pitch and yaw about fixed axes (sxyz)."""
 
 import math
 
@@ -73,13 +73,8 @@ def euler_to_quat(*angles: ArrayLike, axes: str = "sxyz") -> Array:
     )
 
 
-def wrap_angle(angle: ArrayLike) -> Array:
-    """Return angles in [rad] wrapped to (-pi, pi]; those already inside are not changed."""
-    wrapped: Array = np.float64(1.0) * _wrap(component(angle))
-    return wrapped
-
-
 def _wrap(angle: Component) -> Component:
+    """Return an angle in [rad] wrapped to (-pi, pi]; one already inside is not changed."""
     if isinstance(angle, float) and -math.pi < angle <= math.pi:
         return angle
     return angle - 2.0 * math.pi * np.ceil((angle - math.pi) / (2.0 * math.pi))

@@ -5,7 +5,7 @@ Positions are in [m], angles in [rad], quaternions xyzw; all functions work over
 axes. Other conventions are converted here and nowhere else (see `frames`).
 """
 
-from teleop_system.utils.euler import euler_to_quat, quat_to_euler, wrap_angle
+from teleop_system.utils.euler import euler_to_quat, quat_to_euler
 from teleop_system.utils.frames import (
     OPTICAL_IN_CAMERA,
     bvh_to_ros2_position,
@@ -49,12 +49,9 @@ from teleop_system.utils.quaternions import (
     quat_to_matrix,
 )
 from teleop_system.utils.rigid import (
-    clamp_norm,
     homogeneous_inverse,
     homogeneous_to_pose,
     pose_to_homogeneous,
-    se3_exp,
-    se3_log,
 )
 
 __all__ = [
@@ -63,7 +60,6 @@ __all__ = [
     "bvh_to_ros2_quaternion",
     "camera_to_optical_position",
     "camera_to_optical_quaternion",
-    "clamp_norm",
     "euler_to_quat",
     "homogeneous_inverse",
     "homogeneous_to_pose",
@@ -96,13 +92,10 @@ __all__ = [
     "ros2_to_steamvr_quaternion",
     "ros2_to_webxr_position",
     "ros2_to_webxr_quaternion",
-    "se3_exp",
-    "se3_log",
     "steamvr_to_ros2_position",
     "steamvr_to_ros2_quaternion",
     "webxr_to_ros2_position",
     "webxr_to_ros2_quaternion",
-    "wrap_angle",
     "wxyz_to_xyzw",
     "xyzw_to_wxyz",
 ]

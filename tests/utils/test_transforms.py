@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from scipy.linalg import expm
 from scipy.spatial.transform import Rotation, Slerp
 
 from teleop_system.exceptions import InvalidPoseError
@@ -276,23 +275,6 @@ def test_two_euler_angles_are_refused() -> None:
         tf.euler_to_quat(0.0, 0.0)
 
 
-@pytest.mark.parametrize(
-    ("angle", "wrapped"),
-    [
-        (0.0, 0.0),
-        (1e-300, 1e-300),
-        (math.pi, math.pi),
-        (-math.pi, math.pi),
-        (1.5 * math.pi, -0.5 * math.pi),
-        (-7.0, -7.0 + 2.0 * math.pi),
-        (100.0, 100.0 - 32.0 * math.pi),
-    ],
-)
-def test_angle_is_wrapped_to_plus_or_minus_pi(angle: float, wrapped: float) -> None:
-    assert float(tf.wrap_angle(angle)) == pytest.approx(wrapped, rel=1e-14)
-    np.testing.assert_allclose(tf.wrap_angle([angle, angle]), [wrapped, wrapped], rtol=1e-14)
-
-
 def test_pose_and_matrix_convert_into_each_other() -> None:
     position, q = random_vectors(4, 5), tf.quat_canonical(random_quaternions(4, 5))
     matrix = tf.pose_to_homogeneous(position, q)
@@ -324,45 +306,6 @@ def test_product_of_a_transform_and_its_inverse_is_the_identity() -> None:
 def test_a_position_without_orientation_is_refused() -> None:
     with pytest.raises(InvalidPoseError, match="position and a quaternion"):
         tf.pose_to_homogeneous([1.0, 2.0, 3.0])  # type: ignore[call-overload]
-
-
-@pytest.mark.parametrize("scale", [0.0, 1e-9, 1e-3, 0.299, 0.301, 1.0, 3.1])
-def test_exponential_of_a_twist_agrees_with_the_matrix_exponential(scale: float) -> None:
-    linear, axis = np.array([0.4, -1.0, 2.0]), np.array([0.6, 0.0, 0.8])
-    x, y, z = scale * axis
-    generator = np.array(
-        [[0.0, -z, y, linear[0]], [z, 0.0, -x, linear[1]], [-y, x, 0.0, linear[2]], [0.0] * 4]
-    )
-    twist = np.concatenate((linear, scale * axis))
-    np.testing.assert_allclose(tf.se3_exp(twist), expm(generator), atol=1e-13)
-
-
-@settings(derandomize=True, deadline=None)
-@given(direction=directions, exponent=st.floats(-20.0, 0.0))
-def test_log_inverts_the_exponential_of_a_twist_at_every_angle(
-    direction: tuple[float, ...], exponent: float
-) -> None:
-    axis = np.array(direction) / math.hypot(*direction)
-    twist = np.concatenate(([0.5, -0.25, 2.0], axis * 3.1 * 10.0**exponent))
-    np.testing.assert_allclose(tf.se3_log(tf.se3_exp(twist)), twist, atol=1e-13)
-
-
-def test_a_batch_of_twists_agrees_with_single_twists() -> None:
-    twists = np.random.default_rng(4).normal(size=(3, 4, 6))
-    twists[0, 0] = 0.0
-    matrices = tf.se3_exp(twists)
-    for index in np.ndindex(3, 4):
-        np.testing.assert_allclose(matrices[index], tf.se3_exp(twists[index]), atol=EXACT)
-        np.testing.assert_allclose(
-            tf.se3_log(matrices)[index], tf.se3_log(matrices[index]), atol=EXACT
-        )
-
-
-def test_clamped_vector_keeps_its_direction() -> None:
-    np.testing.assert_allclose(tf.clamp_norm([3.0, 4.0, 0.0], 1.0), [0.6, 0.8, 0.0])
-    np.testing.assert_array_equal(tf.clamp_norm([0.3, 0.4, 0.0], 1.0), [0.3, 0.4, 0.0])
-    batch = tf.clamp_norm([[3.0, 4.0], [0.3, 0.4], [0.0, 0.0]], 1.0)
-    np.testing.assert_allclose(batch, [[0.6, 0.8], [0.3, 0.4], [0.0, 0.0]])
 
 
 UNARY = {

@@ -156,7 +156,7 @@ class ManagedNode:
         if self.watch.phase is Phase.ENDED:
             self._show_message(f"{self.label} was shut down")
         else:
-            self._say_failure(how)
+            self._show_failure(how)
 
     def next_action(self, now: float, *, may_activate: bool) -> Action | None:
         """Request due transitions; return what must be done with the process, if anything."""
@@ -165,7 +165,7 @@ class ManagedNode:
             self._client.request_state()
         action = self.watch.next_action(now, may_activate=may_activate)
         if action is Action.KILL:
-            self._say_failure(self.watch.cause)
+            self._show_failure(self.watch.cause)
         if action in TRANSITIONS:
             self._client.request_transition(action)
             return None
@@ -187,13 +187,13 @@ class ManagedNode:
     def _on_failure(self, action: Action) -> None:
         why = f"could not {action.value}"
         if self.watch.transition_failed(time.monotonic(), why):
-            self._say_failure(why)
+            self._show_failure(why)
 
     def _on_error(self) -> None:
         why = "had an error and is unconfigured"
         if self.watch.error_occurred(time.monotonic(), why):
-            self._say_failure(why)
+            self._show_failure(why)
 
-    def _say_failure(self, why: str) -> None:
+    def _show_failure(self, why: str) -> None:
         end = "given up" if self.watch.phase is Phase.FAILED else "will be tried again"
         self._show_message(f"{self.label} {why}; {end}")
