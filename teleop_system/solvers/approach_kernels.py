@@ -36,7 +36,7 @@ def points_on_path(
     """Compute the joint positions at moments of a braking path [rad], shape (M, N).
 
     Args:
-        joints: Positions at its begin [rad], shape (N,).
+        joints: Positions at its start [rad], shape (N,).
         step: The step that led there [rad], shape (N,).
         rest: Positions at its end [rad], shape (N,).
         change: Largest changes of a step from tick to tick [rad], shape (N,).

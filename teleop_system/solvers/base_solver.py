@@ -260,9 +260,11 @@ class ModelSolver(IIKSolver):
             self._followed = chains
             indices = [list(self._tasks).index(name) for name in chains]
             self._indices = np.array(indices, dtype=np.int64)
-        for (position, orientation), pose in zip(self._target_views, poses.values(), strict=False):
+        # There are views for all chains, and a row for every chain that has a target.
+        for views, (name, pose) in zip(self._target_views, poses.items(), strict=False):
             if not pose.valid:
-                raise InvalidPoseError("a target is marked invalid")
+                raise InvalidPoseError(f"the target of {name!r} is marked invalid")
+            position, orientation = views
             position[:], orientation[:] = pose.position, pose.orientation
         refused = chain_kernels.plan(
             self._chains, self._targets, self._indices, is_new_start, self._work

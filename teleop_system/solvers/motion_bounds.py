@@ -2,7 +2,7 @@
 """Largest motion of each joint in one tick, so that it can always stop before its limit."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy import add, minimum, multiply, negative, sqrt, subtract
@@ -42,6 +42,20 @@ class JointLimitArrays:
         """Return the limits in another order of joints."""
         names = ("lower", "upper", "velocity", "acceleration")
         return JointLimitArrays(*(getattr(self, name)[order].copy() for name in names))
+
+
+class BrakingState(NamedTuple):
+    """A state of the robot, and where it comes to rest if all joints brake; each of shape (N,).
+
+    Attributes:
+        joints: Joint positions [rad].
+        step: The step that led there [rad].
+        rest: Resting positions [rad].
+    """
+
+    joints: Array
+    step: Array
+    rest: Array
 
 
 class MotionBounds:

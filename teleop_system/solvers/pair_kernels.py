@@ -68,7 +68,7 @@ def find_near(
     """Find the pairs that may be near at rest, or on the braking path.
 
     Args:
-        start: Joint positions at the begin of the braking path [rad], shape (N,).
+        start: Joint positions at the start of the braking path [rad], shape (N,).
         rest: Joint positions at its end [rad], shape (N,).
         excursion: Largest distance by which it leads beyond the two [rad], shape (N,).
         travel: The joints, shape (N,); updated.

@@ -22,7 +22,7 @@ from typing_extensions import override
 from teleop_system.exceptions import UnknownNameError
 from teleop_system.solvers import ik_kernels as kernels
 from teleop_system.solvers.base_solver import ModelSolver
-from teleop_system.solvers.braking_state import BrakingState
+from teleop_system.solvers.motion_bounds import BrakingState
 from teleop_system.solvers.qp_backend import BACKENDS, installed_backends
 from teleop_system.solvers.regularization import motion_prices
 

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from teleop_system.solvers import approach_kernels as kernels
-from teleop_system.solvers.braking_state import BrakingState
 from teleop_system.solvers.closest_pairs import ClosestPairs, NearPairs
 from teleop_system.solvers.kinematics import KinematicModel
 from teleop_system.solvers.link_distances import LinkDistances
+from teleop_system.solvers.motion_bounds import BrakingState
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -40,7 +40,7 @@ class SelfCollision:
     Args:
         kinematics: The model.
         pairs: Names of the links of every pair.
-        stop: Distance that is never undercut in [m].
+        stop: Smallest distance that a step may lead to in [m].
         slow: Distance below which the allowed speed of approach falls in [m].
         speed: Greatest speed of approach at `slow` in [m/s].
 

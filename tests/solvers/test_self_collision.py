@@ -6,7 +6,7 @@ import pytest
 
 from teleop_system.exceptions import ConfigError, UnknownNameError
 from teleop_system.interfaces import Pose6D
-from teleop_system.solvers.braking_state import BrakingState
+from teleop_system.solvers.motion_bounds import BrakingState
 from teleop_system.solvers.qp_ik_solver import QPIKSolver
 from teleop_system.solvers.self_collision import SelfCollision
 from tests.solvers.rby1 import DT, FULL, LOWER, READY, UPPER, Oracle, create, hostile_targets
