@@ -3,9 +3,11 @@
 
 from math import cos, sin
 
+import numpy as np
+
 from teleop_system.interfaces import Pose6D
+from teleop_system.modules.arm_teleop.limbs import pose_kernels as kernels
 from teleop_system.utils.poses import PoseTuple, normalized
-from teleop_system.utils.quaternion_kernels import conjugate, multiply, scaled_rotation
 
 
 class LimbMapping:
@@ -23,17 +25,7 @@ class LimbMapping:
         rotation_scale: Rotation of the end effector per rotation of the tracker.
     """
 
-    __slots__ = (
-        "_anchor",
-        "_cosine",
-        "_half_cosine",
-        "_half_sine",
-        "_rotation_scale",
-        "_scale",
-        "_sine",
-        "_tool_position",
-        "_tool_rotation",
-    )
+    __slots__ = ("_mapping",)
 
     def __init__(
         self,
@@ -44,36 +36,15 @@ class LimbMapping:
         scale: float = 1.0,
         rotation_scale: float = 1.0,
     ) -> None:
-        self._anchor = tracker
-        self._tool_position = tool[0]
-        self._half_sine, self._half_cosine = sin(0.5 * heading), cos(0.5 * heading)
-        self._sine, self._cosine = scale * sin(heading), scale * cos(heading)
-        self._scale, self._rotation_scale = scale, rotation_scale
-        # A rotation r of the tracker is seen as Y r Y⁻¹, with Y the rotation by -heading. Its last
-        # factors, in front of the tool's orientation, never change.
-        rotation = multiply((0.0, 0.0, self._half_sine, self._half_cosine), tool[1])
-        if rotation_scale == 1.0:
-            rotation = multiply(conjugate(tracker[1]), rotation)
-        self._tool_rotation = rotation
+        self._mapping = mapping = np.zeros(1, dtype=kernels.MAPPING)
+        mapping["tracker_position"], mapping["tracker_orientation"] = tracker
+        mapping["tool_position"], mapping["tool_orientation"] = tool
+        mapping["to_base"] = 0.0, 0.0, -sin(0.5 * heading), cos(0.5 * heading)
+        mapping["scale"], mapping["rotation_scale"] = scale, rotation_scale
 
     def apply(self, tracker: PoseTuple) -> PoseTuple:
         """Return the end effector's pose for a pose of the tracker."""
-        (px, py, pz), rotation = tracker
-        (ax, ay, az), anchor = self._anchor
-        if self._rotation_scale != 1.0:
-            rotation = scaled_rotation(multiply(rotation, conjugate(anchor)), self._rotation_scale)
-        s, c = self._half_sine, self._half_cosine
-        x, y, z, w = rotation
-        seen = (c * x + s * y, c * y - s * x, c * z - s * w, c * w + s * z)
-        dx, dy, dz = px - ax, py - ay, pz - az
-        tx, ty, tz = self._tool_position
-        sine, cosine = self._sine, self._cosine
-        position = (
-            tx + cosine * dx + sine * dy,
-            ty + cosine * dy - sine * dx,
-            tz + self._scale * dz,
-        )
-        return position, multiply(seen, self._tool_rotation)
+        return kernels.map_pose(self._mapping, *tracker)
 
 
 def unit_pose(pose: Pose6D) -> PoseTuple:

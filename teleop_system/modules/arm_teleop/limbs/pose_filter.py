@@ -19,7 +19,7 @@ import numpy as np
 
 from teleop_system.modules.arm_teleop.config import SmoothingConfig
 from teleop_system.modules.arm_teleop.limbs import pose_kernels as kernels
-from teleop_system.utils.poses import PoseTuple
+from teleop_system.utils.poses import ORIGIN, PoseTuple
 
 TURN = 2.0 * pi
 
@@ -31,26 +31,18 @@ class PoseFilter:
         config: Cutoffs, and the share of the velocity that is used.
     """
 
-    __slots__ = (
-        "_coast_time",
-        "_for_orientation",
-        "_for_position",
-        "_is_empty",
-        "_measured",
-        "_smoothed",
-        "_twist",
-        "_used_twist",
-    )
+    __slots__ = ("_coast_time", "_is_empty", "_state")
 
     def __init__(self, config: SmoothingConfig) -> None:
-        self._for_position: kernels.Smoothing = (
+        self._state = np.zeros(1, dtype=kernels.FILTER)
+        self._state["for_position"] = (
             TURN * config.min_cutoff,
             TURN * config.beta,
             TURN * config.derivative_cutoff,
             config.lead,
             config.rest_speed,
         )
-        self._for_orientation: kernels.Smoothing = (
+        self._state["for_orientation"] = (
             TURN * config.turn_min_cutoff,
             TURN * config.turn_beta,
             TURN * config.turn_derivative_cutoff,
@@ -63,36 +55,25 @@ class PoseFilter:
     def reset(self) -> None:
         """Forget the past; the next pose passes unchanged."""
         self._is_empty = True
-        self._measured = np.zeros(7)
-        self._smoothed = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
-        self._twist, self._used_twist = np.zeros(6), np.zeros(6)
+        self._state["smoothed"] = *ORIGIN[0], *ORIGIN[1]
+        self._state["twist"] = self._state["used_twist"] = 0.0
 
     def update(self, measured: PoseTuple, dt: float) -> None:
         """Take a pose that was measured `dt` [s] after the last one."""
         position, orientation = measured
         if self._is_empty:
             self._is_empty = False
-            self._smoothed[:] = self._measured[:] = *position, *orientation
+            self._state["smoothed"] = self._state["measured"] = *position, *orientation
         elif dt > 0.0:
-            kernels.smooth_pose(
-                self._for_position,
-                self._for_orientation,
-                self._smoothed,
-                self._twist,
-                self._used_twist,
-                self._measured,
-                position,
-                orientation,
-                dt,
-            )
+            kernels.smooth_pose(self._state, position, orientation, dt)
 
     def predict(self, age: float) -> PoseTuple:
         """Return the pose `age` [s] after the newest sample; without samples motion runs out."""
         time = -self._coast_time * expm1(-max(age, 0.0) / self._coast_time)
-        return kernels.extrapolate(self._smoothed, self._used_twist, time)
+        return kernels.extrapolate(self._state, time)
 
     def remaining(self, age: float) -> tuple[float, float]:
         """Return how far `predict()` still moves after an age [s], in [m] and [rad]."""
         time = self._coast_time * exp(-max(age, 0.0) / self._coast_time)
-        x, y, z, wx, wy, wz = self._used_twist.tolist()
+        x, y, z, wx, wy, wz = self._state["used_twist"][0].tolist()
         return time * hypot(x, y, z), time * hypot(wx, wy, wz)
