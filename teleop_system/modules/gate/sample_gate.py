@@ -105,8 +105,7 @@ class SampleGate(abc.ABC, Generic[SampleT]):
         malformed one is bad. After a jump, the next sample confirms the new position.
         """
         if sample is None or not sample.valid:
-            self._report_loss(now, log)
-            verdict = BAD
+            verdict = self._report_loss(now, log)
         elif self._is_new(sample, now, log):
             verdict = self._judge(sample, log)
         else:
@@ -115,11 +114,12 @@ class SampleGate(abc.ABC, Generic[SampleT]):
             # A sample after a jump is kept: the next one is compared with it, and may confirm it.
             self._is_confirmed = verdict is NEW
             self.sample = sample
-        if verdict is not JUMPED and not self.is_fresh(now):
+        last, limit = self.sample, self._config.stale_after
+        age = now - last.timestamp if last is not None else math.inf
+        if verdict is not JUMPED and is_stale(age, limit):
             verdict = STALE
-            if self.sample is not None:
-                limit = self._config.stale_after
-                log.add(Rule.STALE, self._name, self.age(now), limit, self._severity)
+            if last is not None:
+                log.add(Rule.STALE, self._name, age, limit, self._severity)
         elif verdict is BAD and self._bridges_losses:
             verdict = RECENT
         if verdict in USABLE and not self._is_confirmed:
@@ -131,11 +131,12 @@ class SampleGate(abc.ABC, Generic[SampleT]):
         """Use no sample in this tick."""
         self.verdict = None
 
-    def _report_loss(self, now: float, log: CauseLog) -> None:
+    def _report_loss(self, now: float, log: CauseLog) -> Verdict:
         age, bridged = self.age(now), self._bridges_losses and self.is_fresh(now)
         value = age if math.isfinite(age) else 0.0
         severity = Severity.INFO if bridged else self._severity
         log.add(Rule.LOST, self._name, value, 0.0, severity)
+        return BAD
 
     def _is_new(self, sample: SampleT, now: float, log: CauseLog) -> bool:
         """Return whether the stamp is later than the last one, and not in the future."""

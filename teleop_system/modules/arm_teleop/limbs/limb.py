@@ -140,9 +140,11 @@ class Limb:
                 scale=self.config.scale,
                 rotation_scale=self.config.rotation_scale,
             )
-        self._catch_up = CatchUp(self._common, tool, self._mapped(tracker, log))
+        self._age, self._catch_up = 0.0, None
+        self._aim(log)
+        assert self.target is not None
+        self._catch_up = CatchUp(self._common, tool, self.target)
         self.target = tool
-        self._age = 0.0
         self._is_coasting = False
         self.state = LimbState.RAMPING
         self.is_following = True
@@ -196,28 +198,23 @@ class Limb:
         self.stop()
         self._mapping = None
 
-    def carrying_pose(self) -> PoseTuple:
-        """Return the target, for limbs that this one carries.
+    def kept_pose(self) -> PoseTuple:
+        """Return the pose of an end effector without a target, as it was at the first call.
 
-        Others may take along an end effector without a target, but it has to come back: then it
-        is the pose at the first call.
+        Limbs that it carries may take it along, but it has to come back.
         """
-        if self.target is not None:
-            return self.target
         if self._kept is None:
             self._kept = self._motion.tool_pose(self.name)
         return self._kept
 
     def _aim(self, log: CauseLog) -> None:
         """Set the target for the predicted pose of the tracker."""
-        target = self._mapped(self._filter.predict(self._age), log)
-        self.target = target if self._catch_up is None else self._catch_up.towards(target)
-
-    def _mapped(self, tracker: PoseTuple, log: CauseLog) -> PoseTuple:
-        """Return the target within reach for a pose of the tracker."""
         assert self._mapping is not None
-        carrier = ORIGIN if self._carrier is None else self._carrier.carrying_pose()
-        return self._limit.apply(self._mapping.apply(tracker), carrier, log)
+        carrier = self._carrier
+        carried_by = ORIGIN if carrier is None else carrier.target or carrier.kept_pose()
+        requested = self._mapping.apply(self._filter.predict(self._age))
+        target = self._limit.apply(requested, carried_by, log)
+        self.target = target if self._catch_up is None else self._catch_up.towards(target)
 
     def _is_close(self) -> bool:
         """Return whether the end effector keeps up with its target."""

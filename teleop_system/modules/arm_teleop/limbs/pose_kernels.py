@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arithmetic of `PoseFilter` and `LimbMapping`.
+"""The arithmetic of `PoseFilter`, `LimbMapping` and `ReachLimit`.
 
 A pose is a position [m] and a quaternion xyzw, shape (7,). A twist is a velocity [m/s] and an
 angular velocity [rad/s], shape (6,).
@@ -181,3 +181,29 @@ def map_pose(
         (t[0] + scale * x, t[1] + scale * y, t[2] + scale * z),
         multiply(rotation, (q[0], q[1], q[2], q[3])),
     )
+
+
+@kernel(
+    "Tuple((UniTuple(f8, 3), f8))"
+    "(UniTuple(f8, 3), UniTuple(f8, 3), f8, UniTuple(f8, 3), UniTuple(f8, 4))"
+)
+def nearest_in_sphere(
+    position: Vector, centre: Vector, radius: float, carrier: Vector, rotation: Quaternion
+) -> tuple[Vector, float]:
+    """Return the nearest point of a sphere, and the distance from its centre before.
+
+    Args:
+        position: The point [m].
+        centre: Centre of the sphere [m], in the frame of its carrier.
+        radius: Its radius [m].
+        carrier: Position of the carrier [m].
+        rotation: Orientation of the carrier.
+    """
+    x, y, z = rotate(rotation, centre)
+    cx, cy, cz = carrier[0] + x, carrier[1] + y, carrier[2] + z
+    x, y, z = position[0] - cx, position[1] - cy, position[2] - cz
+    distance = math.sqrt(x * x + y * y + z * z)
+    if distance <= radius:
+        return position, distance
+    k = radius / distance
+    return (cx + k * x, cy + k * y, cz + k * z), distance

@@ -5,10 +5,11 @@ from math import dist
 
 from teleop_system.interfaces.causes import Rule
 from teleop_system.modules.arm_teleop.config import LimbConfig
+from teleop_system.modules.arm_teleop.limbs.pose_kernels import nearest_in_sphere
 from teleop_system.safety.cause_log import CauseLog
 from teleop_system.solvers.chain_kinematics import Reach
 from teleop_system.utils.poses import PoseTuple
-from teleop_system.utils.quaternion_kernels import Vector, rotate
+from teleop_system.utils.quaternion_kernels import Vector
 from teleop_system.utils.workspace_box import WorkspaceBox
 
 
@@ -55,14 +56,9 @@ class ReachLimit:
             position = self._in_box(position, self._workspace, log)
         if self._centre is None:
             return position, orientation
-        (bx, by, bz), rotation = carrier
-        cx, cy, cz = rotate(rotation, self._centre)
-        centre = bx + cx, by + cy, bz + cz
-        distance = dist(position, centre)
+        position, distance = nearest_in_sphere(position, self._centre, self._radius, *carrier)
         if distance > self._radius:
             log.add(Rule.UNREACHABLE, self._name, distance, self._radius)
-            k, (x, y, z), (cx, cy, cz) = self._radius / distance, position, centre
-            position = cx + k * (x - cx), cy + k * (y - cy), cz + k * (z - cz)
         return position, orientation
 
     def _in_box(self, position: Vector, box: WorkspaceBox, log: CauseLog) -> Vector:
