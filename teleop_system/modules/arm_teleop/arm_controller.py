@@ -335,12 +335,15 @@ class ArmController:
 
 def _as_poses(poses: Mapping[str, PoseTuple], timestamp: float) -> dict[str, Pose6D]:
     """Return poses as values."""
-    numbers = np.array([position + orientation for position, orientation in poses.values()])
+    flat: list[float] = []
+    for position, orientation in poses.values():
+        flat += position
+        flat += orientation
+    numbers = np.array(flat)
     numbers.setflags(write=False)
-    rows = zip(poses, numbers[:, :3], numbers[:, 3:], strict=True)
     return {
-        name: Pose6D.unchecked(position, orientation, timestamp)
-        for name, position, orientation in rows
+        name: Pose6D.unchecked(numbers[n : n + 3], numbers[n + 3 : n + 7], timestamp)
+        for n, name in zip(range(0, len(flat), 7), poses, strict=True)
     }
 
 
