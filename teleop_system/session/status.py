@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from teleop_system.interfaces import Pose6D, VelocityCommand
 from teleop_system.interfaces.causes import Cause, Severity
 from teleop_system.robot_side.engagement import EngagementStatus
 from teleop_system.robots import RobotDescription
 from teleop_system.solvers.chain_kinematics import ChainKinematics
-from teleop_system.utils.transforms import quat_distance
+from teleop_system.utils.poses import angle_between
 
 if TYPE_CHECKING:
     from teleop_system.session.session import TeleopSession
@@ -105,9 +103,10 @@ class StatusReporter:
         """Return how far an end effector, as last measured, is from a target."""
         positions = self._session.robot_side.drive.positions.tolist()
         position, orientation = self._kinematics.pose(chain, positions)
+        x, y, z, w = target.orientation.tolist()
         return TrackingError(
             math.dist(position, target.position.tolist()),
-            float(quat_distance(np.array(orientation), target.orientation)),
+            angle_between(orientation, (x, y, z, w)),
         )
 
     def _count(self, elapsed: float) -> None:

@@ -316,7 +316,7 @@ class ArmController:
 
     def _report_unreached(self) -> None:
         """Log every hand that is far from its target."""
-        positions = self._motion.tool_positions()
+        positions = self._motion.kinematics.positions(self._motion.positions)
         for name, limb in self._hands.items():
             if limb.is_following and limb.target is not None:
                 away = math.dist(positions[name], limb.target[0])

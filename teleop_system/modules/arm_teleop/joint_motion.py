@@ -185,10 +185,6 @@ class JointMotion:
         """Return the pose of a chain's end effector at the commanded positions."""
         return self.kinematics.pose(chain, self.positions)
 
-    def tool_positions(self) -> dict[str, list[float]]:
-        """Return where all end effectors are in [m] at the commanded positions."""
-        return self.kinematics.positions(self.positions)
-
     def prefer_posture(self, following: Sequence[str]) -> None:
         """Let the limbs that follow prefer the posture, and all others their positions."""
         if following == self._posture_chains:
