@@ -107,13 +107,18 @@ class RobotDrive:
         return True
 
     def send(self, output: SafetyOutput) -> None:
-        """Command every part.
+        """Command every part whose slave is connected; a lost slave must not stop the others.
 
         Raises:
-            DeviceNotConnectedError: A slave is not connected.
+            DeviceNotConnectedError: A slave was lost while it was commanded.
         """
+        if self._base is not None and self._base.is_connected():
+            # The base first: it keeps moving on an old command, joints hold theirs.
+            velocity = output.base
+            self._base.send_velocity(velocity.linear_x, velocity.linear_y, velocity.angular_z)
         for link in self._links.values():
-            link.slave.send_joint_command(output.positions[link.columns])
+            if link.slave.is_connected():
+                link.slave.send_joint_command(output.positions[link.columns])
         for part_name, (stamp, efforts) in self._efforts.items():
             # A part that holds has no stamp; a part that follows a newer command has another one.
             is_followed = part_name not in output.holding and output.stamps.get(part_name) == stamp
@@ -121,9 +126,6 @@ class RobotDrive:
             if isinstance(link.slave, IEffortFeedForward):
                 added = efforts[link.order] if is_followed else np.zeros_like(efforts)
                 link.slave.set_feed_forward(added)
-        if self._base is not None:
-            velocity = output.base
-            self._base.send_velocity(velocity.linear_x, velocity.linear_y, velocity.angular_z)
 
     def add_efforts(self, part: str, stamp: float, efforts: Array) -> None:
         """Add efforts [N m] or [N] to a command, for a slave that takes feed-forward.

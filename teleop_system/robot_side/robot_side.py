@@ -186,8 +186,7 @@ class RobotSide:
         cause = self.status.cause
         causes = [] if cause is None else [cause]
         if output is not None:
-            if self._is_connected:
-                self._send(output)
+            self._send(output)
             # The engagement already reports that the robot is not engaged.
             causes.extend(c for c in output.causes if c.rule is not Rule.NOT_ENGAGED)
         if late is not None:

@@ -45,6 +45,8 @@ class IdealRobot:
         self.now = 0.0
         self.answers = True
         self.jammed = False
+        self.lost: set[str] = set()
+        """Parts whose slave has lost its connection."""
 
     def slaves(self) -> RobotSlaves:
         """Return plain slaves, as a third party would write them."""
@@ -63,11 +65,12 @@ class _IdealJoints:
         self._connected = False
 
     def initialize(self) -> bool:
-        self._connected = self._robot.answers
+        self._connected = self._robot.answers and self._part.name not in self._robot.lost
         return self._connected
 
     def is_connected(self) -> bool:
-        return self._connected and self._robot.answers
+        is_lost = self._part.name in self._robot.lost
+        return self._connected and self._robot.answers and not is_lost
 
     def send_joint_command(self, joint_positions: Array) -> None:
         assert joint_positions.shape == (self.get_joint_count(),)

@@ -182,3 +182,19 @@ def test_a_stop_while_the_robot_s_place_is_unknown_survives_a_restart() -> None:
     rig.robot_side.restart()
     rig.run(1.0)
     assert rig.state is _S.ESTOPPED
+
+
+def test_a_lost_slave_stops_the_base_and_every_other_part() -> None:
+    rig = RobotSideRig()
+    rig.engage()
+    rig.velocity = 0.4
+    rig.run(2.0)
+    assert rig.ideal.velocity[0] > 0.3
+    rig.ideal.lost.add("left_arm")
+    rig.offsets["right_arm_3"] = 0.3
+    before = rig.position_of("right_arm_3")
+    rig.run(0.5)
+    assert rig.ideal.velocity == (0.0, 0.0, 0.0)
+    rig.run(0.5)
+    assert rig.state is not EngagementState.ENGAGED
+    assert abs(rig.position_of("right_arm_3") - before) < 0.1
