@@ -90,7 +90,7 @@ class RequestBox:
         """
         with self._lock:
             taken = self._next
-            self._next = Requests(clutch=self._held.clutch, estop=self._held.estop)
+            self._next = self._held
             if self._auto_engage and ready:
                 taken = replace(taken, engage=True)
             return taken

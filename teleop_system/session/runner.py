@@ -139,7 +139,7 @@ class SessionRunner:
         summary.elapsed = time.perf_counter() - self._started
         summary.overruns = self.scheduler.overruns.total
         if requests is None:
-            status = session.status
+            status = session.robot_side.status
             summary.state, summary.reason = status.state, status.reason
 
     def _brake(self) -> None:

@@ -91,8 +91,10 @@ class Actuation:
 
         Returns:
             The control vector of each step, shape (steps, nu), valid until the next call; None
-            where no control has changed.
+            where no control has changed, with a single step, and while servos write the controls.
         """
+        if steps < 2 or self.is_servoing:
+            return None
         if len(self._ramp) != steps:
             self._ramp = np.empty((steps, self._control.size))
         moved = kernels.ramp(self._control, self._ramp_start, self._ramped, self._ramp)

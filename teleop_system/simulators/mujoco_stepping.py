@@ -71,13 +71,7 @@ class Stepper:
         if self._failure is not None:
             raise SimulationError(self._failure)
         self._halfway = False
-        self._step(count, self._ramp(count))
-
-    def _ramp(self, count: int) -> Array | None:
-        """Return the controls of the first of `count` steps; None if they have not changed."""
-        if count < 2 or self._actuation.is_servoing:
-            return None
-        return self._actuation.ramp(min(count, self._ramp_steps))
+        self._step(count, self._actuation.ramp(min(count, self._ramp_steps)))
 
     def _step(self, count: int, ramp: Array | None) -> None:
         """Take whole steps, the first ones with the controls of `ramp`, shape (steps, nu)."""
@@ -126,7 +120,7 @@ class Stepper:
         self._halfway = False
         if self._actuation.is_servoing:
             self._actuation.advance(self._timestep)
-        ramp = self._ramp(count)
+        ramp = self._actuation.ramp(min(count, self._ramp_steps))
         if ramp is not None:
             self._control[:] = ramp[0]
         mujoco.mj_step2(self._model, self._data)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The slaves of a simulated robot: arms, torso, head, hands and base."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -81,7 +82,8 @@ class _SimulatedJoints(IEffortFeedForward):
 
     def _checked(self, values: Array, what: str) -> Array:
         array = np.asarray(values, dtype=np.float64)
-        if array.shape != self._indices.shape or not np.isfinite(array).all():
+        # For a few numbers this takes a third of the time of two array operations.
+        if array.shape != self._indices.shape or not all(map(math.isfinite, array.tolist())):
             raise InvalidJointStateError(
                 f"{self._name} needs {len(self._names)} finite {what}, got {values}"
             )

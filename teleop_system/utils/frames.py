@@ -100,7 +100,7 @@ def ros2_to_webxr_quaternion(q: ArrayLike) -> Array:
 
 def mujoco_to_ros2_quaternion(q: ArrayLike) -> Array:
     """Return a MuJoCo orientation wxyz as xyzw; the axes are those of ROS already."""
-    return wxyz_to_xyzw(q)
+    return _pick(q, "quaternion", (1, 2, 3, 0))
 
 
 def ros2_to_mujoco_quaternion(q: ArrayLike) -> Array:
@@ -181,5 +181,5 @@ def _pick(
     value: ArrayLike, name: str, order: tuple[int, ...], signs: tuple[float, ...] = ()
 ) -> Array:
     """Return the components of vectors in another order, with other signs."""
-    picked = as_vectors(value, len(order), name)[..., order]
+    picked = as_vectors(value, len(order), name).take(order, axis=-1)
     return np.asarray(picked * signs) if signs else picked
