@@ -30,7 +30,7 @@ BAD: dict[str, tuple[Callable[[float], PartCommand], Rule]] = {
         lambda now: PartCommand([0.1, 0.1], now, 5),  # type: ignore[arg-type]
         Rule.WRONG_SHAPE,
     ),
-    "no number": (lambda now: PartCommand(["a", "b"], now), Rule.WRONG_SHAPE),
+    "not numeric": (lambda now: PartCommand(["a", "b"], now), Rule.WRONG_SHAPE),
     "nothing": (lambda now: PartCommand([], now), Rule.WRONG_SHAPE),
     "one position too few": (lambda now: PartCommand([0.1], now), Rule.WRONG_SHAPE),
     "one position too many": (lambda now: PartCommand([0.1] * 3, now), Rule.WRONG_SHAPE),

@@ -88,7 +88,7 @@ def test_engaging_before_the_reset_does_not_count() -> None:
     np.testing.assert_array_equal(rig.run(1.0).positions, held)
 
 
-def test_reset_and_engaging_anew_release_it() -> None:
+def test_reset_and_engaging_again_release_it() -> None:
     rig = stopped_rig()
     rig.manager.reset_estop()
     rig.engaged = set()

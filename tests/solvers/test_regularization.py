@@ -32,7 +32,7 @@ def terms(joints: list[float], last: list[float], **options: float) -> tuple[lis
 def regularized(
     joints: list[float], last: list[float], limits: JointLimitArrays, options: SolverOptions
 ) -> tuple[list, list]:
-    """Return the prices and the pull of two joints whose preferred positions are zero."""
+    """Return the prices and the pull of two joints with preferred positions of zero."""
     hessian, pull = np.empty((2, 2)), np.empty(2)
     prices = motion_prices(limits, options, DT)
     regularize(np.array(joints), np.array(last), np.zeros(2), prices, hessian, pull)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An RB-Y1 with an arm controller, an operator made of numbers, and what the tests check."""
+"""An RB-Y1 with an arm controller, a computed operator, and helpers of the tests."""
 
 import functools
 import math
@@ -34,7 +34,7 @@ def robot() -> RobotDescription:
 
 
 def fresh_solver() -> IIKSolver:
-    """Return a solver weighted as `config/teleop/arm.yaml` weighs."""
+    """Return a solver with the weights of `config/teleop/arm.yaml`."""
     weights = {"arm": (1.0, 0.5), "torso": (0.3, 0.2)}
     chains = sorted(robot().chains.values(), key=lambda chain: chain.kind)
     configs = {c.name: ChainConfig(c.end_effector, *weights[c.kind]) for c in chains}
@@ -43,7 +43,7 @@ def fresh_solver() -> IIKSolver:
 
 @functools.cache
 def solver() -> IIKSolver:
-    """The one solver of a test run; every controller that starts makes it forget the last."""
+    """The one solver of a test run; every new controller resets it."""
     return fresh_solver()
 
 
@@ -53,7 +53,7 @@ def ready(names: tuple[str, ...] | list[str]) -> Array:
 
 
 class StillSolver(IIKSolver):
-    """Moves nothing, for tests that are about targets alone."""
+    """Moves nothing, for tests of targets alone."""
 
     @override
     def initialize(self, urdf_path: str, **kwargs: Any) -> bool:
@@ -86,21 +86,21 @@ def pose(
     role: TrackerRole,
     time: float,
     offset: object = (0.0, 0.0, 0.0),
-    turn: object = (0.0, 0.0, 0.0),
+    rotation: object = (0.0, 0.0, 0.0),
     yaw: float = 0.0,
 ) -> Pose6D:
-    """Return a tracker moved and turned from its place, in a room turned by `yaw`."""
+    """Return a tracker moved and rotated from its reference, in a room rotated by `yaw`."""
     position = np.array(POSITIONS[role]) + np.asarray(offset, dtype=np.float64)
     c, s = math.cos(yaw), math.sin(yaw)
     position = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]) @ position
-    x, y, z, w = quat_exp(np.asarray(turn, dtype=np.float64)).tolist()
+    x, y, z, w = quat_exp(np.asarray(rotation, dtype=np.float64)).tolist()
     a, b = math.sin(0.5 * yaw), math.cos(0.5 * yaw)
-    turned = (b * x - a * y, b * y + a * x, b * z + a * w, b * w - a * z)
-    return Pose6D(position, np.array(turned), time)
+    orientation = (b * x - a * y, b * y + a * x, b * z + a * w, b * w - a * z)
+    return Pose6D(position, np.array(orientation), time)
 
 
 class Rig:
-    """A controller that is ticked, fed back its own commands."""
+    """A controller that is ticked; its commands are its measured joints."""
 
     def __init__(
         self,
@@ -143,7 +143,7 @@ class Rig:
         return output
 
     def glide(self, ticks: int, engaged: object = ALL, **offsets: Any) -> ArmOutput:
-        """Move trackers evenly from their places to an offset."""
+        """Move trackers evenly from their references to an offset."""
         for k in range(1, ticks + 1):
             part: dict[str, Any] = {
                 name: np.asarray(value) * (k / ticks) for name, value in offsets.items()
@@ -152,7 +152,7 @@ class Rig:
         return output
 
     def poses(self, yaw: float = 0.0, **offsets: Any) -> Poses:
-        """Return all trackers now; `right=`, `left=` and `waist=` move one from its place."""
+        """Return all trackers now; `right=`, `left=` and `waist=` move one from its reference."""
         named = {"right": RIGHT, "left": LEFT, "waist": WAIST}
         return {
             role: pose(role, self.now, offsets.get(name, (0.0, 0.0, 0.0)), yaw=yaw)

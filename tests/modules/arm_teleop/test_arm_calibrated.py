@@ -19,11 +19,11 @@ HEADING, SCALE = 0.9, 0.8
 
 def stand(rig: Rig, pose: str) -> Poses:
     """Return the trackers of a person of 1.25 times the robot's size who imitates a pose."""
-    turn = quat_exp([0.0, 0.0, HEADING])
+    to_heading = quat_exp([0.0, 0.0, HEADING])
     return {
         role: Pose6D(
-            quat_rotate(turn, tool.position / SCALE) + np.array([1.0, 2.0, 0.0]),
-            quat_multiply(turn, tool.orientation),
+            quat_rotate(to_heading, tool.position / SCALE) + np.array([1.0, 2.0, 0.0]),
+            quat_multiply(to_heading, tool.orientation),
             rig.now,
         )
         for role, tool in rig.controller.tools_at(pose).items()
@@ -66,7 +66,7 @@ def test_the_robot_takes_the_pose_that_the_operator_takes() -> None:
         assert quat_distance(target.orientation, tools[role].orientation) < 1e-6
 
 
-def test_a_long_way_to_the_operator_is_taken_slowly() -> None:
+def test_a_large_distance_to_the_operator_is_covered_slowly() -> None:
     rig, _ = calibrated()
     poses = stand(rig, "a_pose")
     last = rig.tick(poses)

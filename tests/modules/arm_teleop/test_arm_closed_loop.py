@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated person, the controller and the solver: how near the robot's hands stay."""
+"""A simulated person, the controller and the solver: tracking errors of the hands."""
 
 import numpy as np
 import pytest
@@ -16,22 +16,22 @@ RAMP = 100
 
 def noisy(pose: Pose6D, random: np.random.Generator) -> Pose6D:
     """Return a pose with 2 mm and 0.5 degrees of noise on every axis."""
-    turn = quat_exp(random.normal(scale=np.radians(0.5), size=3))
+    rotation = quat_exp(random.normal(scale=np.radians(0.5), size=3))
     shifted = pose.position + random.normal(scale=0.002, size=3)
-    return Pose6D(shifted, quat_multiply(turn, pose.orientation), pose.timestamp)
+    return Pose6D(shifted, quat_multiply(rotation, pose.orientation), pose.timestamp)
 
 
 @pytest.mark.parametrize(
     ("noise", "seconds", "position", "degrees"), [(False, 20, 0.006, 0.8), (True, 8, 0.010, 1.5)]
 )
-def test_the_hands_stay_with_the_operators(
+def test_the_hands_follow_the_operators(
     noise: bool, seconds: int, position: float, degrees: float
 ) -> None:
     rig, random = Rig(real=True), np.random.default_rng(0)
     trackers = {role: SimulatedTracker(role, seed=2) for role in (RIGHT, LEFT, WAIST)}
     start = rig.controller.tool_poses(rig.joints)
     away: list[float] = []
-    turned: list[float] = []
+    angles: list[float] = []
     unreachable = 0
     for tick in range(100 * seconds):
         true = {role: each.pose_at(rig.now) for role, each in trackers.items()}
@@ -44,18 +44,18 @@ def test_the_hands_stay_with_the_operators(
         for chain, role in HANDS.items():
             expected = _expected_pose(start[chain], trackers[role].pose_at(0.0), true[role])
             away.append(float(np.linalg.norm(tools[chain].position - expected.position)))
-            turned.append(float(quat_distance(tools[chain].orientation, expected.orientation)))
+            angles.append(float(quat_distance(tools[chain].orientation, expected.orientation)))
     # Against where the operator's hands are now: lag, smoothing and solver are all in here.
     assert np.sqrt(np.mean(np.square(away))) < position
-    assert np.degrees(np.sqrt(np.mean(np.square(turned)))) < degrees
+    assert np.degrees(np.sqrt(np.mean(np.square(angles)))) < degrees
     assert unreachable < 0.1 * 100 * seconds
 
 
 def _expected_pose(tool: Pose6D, start: Pose6D, hand: Pose6D) -> Pose6D:
-    """Return where a tool should be for a hand, straight from the definition of the clutch."""
-    turn = quat_multiply(hand.orientation, quat_conjugate(start.orientation))
+    """Return the expected pose of a tool, by the definition of the clutch."""
+    rotation = quat_multiply(hand.orientation, quat_conjugate(start.orientation))
     return Pose6D(
-        tool.position + hand.position - start.position, quat_multiply(turn, tool.orientation)
+        tool.position + hand.position - start.position, quat_multiply(rotation, tool.orientation)
     )
 
 

@@ -34,7 +34,7 @@ def test_the_yaml_names_every_field() -> None:
         assert [name for name in schema.__dataclass_fields__ if f"{name}:" not in text] == []
 
 
-def test_a_limb_is_known_by_its_name_before_its_kind() -> None:
+def test_a_limb_is_found_by_its_name_before_its_kind() -> None:
     own, kind = LimbConfig(scale=0.3), LimbConfig(scale=0.6)
     config = ArmTeleopConfig(limbs={"left_arm": own, "arm": kind})
     assert config.limb("left_arm", "arm") is own
@@ -61,11 +61,11 @@ def test_a_value_that_breaks_a_promise_is_refused_by_name(
         ArmTeleopConfig(**changes)
 
 
-def test_a_box_without_room_is_refused() -> None:
+def test_an_empty_box_is_refused() -> None:
     with pytest.raises(ConfigError, match="lower"):
         WorkspaceBox((0.0, 0.0, 1.0), (1.0, 1.0, 0.5))
 
 
-def test_smoothing_that_relies_on_more_than_there_is_is_refused() -> None:
+def test_a_lead_above_one_is_refused() -> None:
     with pytest.raises(ConfigError, match="lead"):
         SmoothingConfig(lead=1.1)

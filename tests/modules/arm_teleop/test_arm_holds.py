@@ -82,14 +82,14 @@ def test_a_silent_tracker_is_held_within_the_promised_time() -> None:
         if rig.now - DT > silent.timestamp + 0.1:
             assert output.states["right_arm"] is LimbState.HOLDING
             assert Rule.STALE in rules(output, "right_hand")
-    # Ever slower from the first tick on; in the end the target is put where the tool is.
+    # It slows down from the first tick on; in the end the target is set to the pose of the tool.
     assert all(b <= a + 1e-12 for a, b in itertools.pairwise(steps[:10]))
     assert sum(steps[10:]) < 0.01
     assert steps[-1] == 0.0
 
 
 def test_a_limb_far_behind_its_target_does_not_continue_to_it_once_lost() -> None:
-    rig = Rig()  # Its solver moves nothing, and leaves every limb behind.
+    rig = Rig()  # Its solver moves nothing, so every limb lags behind.
     rig.rest()
     rig.glide(100, right=(0.2, 0.0, 0.0))
     output = rig.rest(engaged=("left_arm",), right=(0.2, 0.0, 0.0))
@@ -134,7 +134,7 @@ def test_a_jump_of_a_metre_does_not_move_the_tool() -> None:
     np.testing.assert_allclose(output.targets["right_arm"].position, before, atol=1e-9)
 
 
-def test_a_jump_that_repeats_itself_is_not_believed() -> None:
+def test_a_repeated_jump_is_not_followed() -> None:
     rig = following()
     there = pose(RIGHT, rig.now, (0.0, 0.0, 1.0))
     for _ in range(5):
@@ -158,8 +158,8 @@ def test_swapped_hands_hold_until_they_are_worn_properly_again(together: bool) -
         assert set(output.following) == {"torso"}
     output = rig.rest(SETTLE)
     assert set(output.following) == set(ALL)
-    for name, place in before.items():
-        np.testing.assert_allclose(output.targets[name].position, place, atol=1e-4)
+    for name, position in before.items():
+        np.testing.assert_allclose(output.targets[name].position, position, atol=1e-4)
 
 
 @pytest.mark.parametrize("is_there", [True, False])
@@ -176,7 +176,7 @@ def test_a_hand_is_swapped_for_another_where_that_is_now_and_not_where_it_was(
     assert (Rule.SWAPPED in rules(output)) is is_there
 
 
-def test_swapped_hands_can_be_engaged_anew() -> None:
+def test_swapped_hands_can_be_engaged_again() -> None:
     rig = following()
     swap = {RIGHT: (0.0, 0.6, 0.0), LEFT: (0.0, -0.6, 0.0)}
     rig.rest(3, right=swap[RIGHT], left=swap[LEFT])
@@ -232,7 +232,7 @@ def test_after_a_stall_the_limbs_follow_again_with_a_ramp() -> None:
         (np.full(20, np.nan), Rule.NON_FINITE),
     ],
 )
-def test_joints_that_make_no_sense_hold_everything(joints: object, rule: Rule) -> None:
+def test_invalid_joints_hold_everything(joints: object, rule: Rule) -> None:
     rig = following()
     last = rig.joints
     output = rig.controller.update(
@@ -248,7 +248,7 @@ def test_joints_that_make_no_sense_hold_everything(joints: object, rule: Rule) -
 
 
 @pytest.mark.parametrize("value", [1e3, -1e100, 1e200, 12.0])
-def test_one_tick_of_joints_that_cannot_be_there_is_soon_forgotten(value: float) -> None:
+def test_one_tick_of_invalid_joints_has_no_lasting_effect(value: float) -> None:
     rig = Rig(real=fresh_solver())
     rig.rest(120)
     before = rig.joints
@@ -264,7 +264,7 @@ def test_one_tick_of_joints_that_cannot_be_there_is_soon_forgotten(value: float)
         np.testing.assert_allclose(tool.position, start.position, atol=2e-3)
 
 
-def test_joints_that_make_no_sense_at_the_start_give_a_command_all_the_same() -> None:
+def test_invalid_joints_at_the_start_still_give_a_command() -> None:
     rig = Rig()
     output = rig.controller.update(rig.poses(), np.full(20, np.nan), now=0.0, dt=DT, engaged=ALL)
     assert np.isfinite(output.positions).all()
@@ -320,7 +320,7 @@ def test_the_waist_alone_can_be_lost() -> None:
     assert output.states["torso"] is LimbState.HOLDING
 
 
-def test_an_explicit_ramp_is_kept_to() -> None:
+def test_an_explicit_ramp_is_respected() -> None:
     rig = Rig(ArmTeleopConfig(ramp_time=2.0))
     rig.rest()
     output = rig.rest(195)

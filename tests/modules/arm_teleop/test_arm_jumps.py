@@ -25,7 +25,7 @@ TOOL_STEP = 0.001
 
 
 class Wanderer:
-    """A person who moves about at up to a metre per second, whatever happens to the trackers."""
+    """A person who moves at up to 1 m/s, independently of the trackers' faults."""
 
     def __init__(self, random: np.random.Generator) -> None:
         self._random = random
@@ -33,17 +33,17 @@ class Wanderer:
         self._speeds = {role: np.zeros(6) for role in POSITIONS}
 
     def poses(self, now: float) -> dict[TrackerRole, Pose6D | None]:
-        """Advance by a tick and return where the trackers are."""
+        """Advance by a tick and return the poses of the trackers."""
         poses: dict[TrackerRole, Pose6D | None] = {}
-        for role, place in POSITIONS.items():
+        for role, reference in POSITIONS.items():
             speed, offset = self._speeds[role], self._offsets[role]
             speed += self._random.normal(size=6) * 0.1 - 0.05 * speed - 0.02 * offset
             offset += speed * DT * (0.3 if role is WAIST else 1.0)
-            poses[role] = Pose6D(np.array(place) + offset[:3], quat_exp(offset[3:]), now)
+            poses[role] = Pose6D(np.array(reference) + offset[:3], quat_exp(offset[3:]), now)
         return poses
 
     def go_elsewhere(self) -> None:
-        """Be somewhere else, as after a walk without tracking."""
+        """Move to another position, as after a walk without tracking."""
         for offset in self._offsets.values():
             offset[:] = self._random.uniform(-0.5, 0.5, 6)
 
@@ -82,9 +82,9 @@ def _assert_no_jump(rig: Rig, before: Array, output: ArmOutput) -> None:
 
 
 def hostile(random: np.random.Generator, now: float, pose: Pose6D) -> Pose6D | None:
-    """Return what a broken device might make of a pose."""
+    """Return a pose as a broken device might send it."""
     kind = int(random.integers(14))
-    position, turn, stamp = pose.position, pose.orientation, now
+    position, orientation, stamp = pose.position, pose.orientation, now
     if kind == 0:
         return None
     if kind == 1:
@@ -92,16 +92,16 @@ def hostile(random: np.random.Generator, now: float, pose: Pose6D) -> Pose6D | N
     if kind == 2:
         position = position + random.normal(size=3) * 10.0 ** random.integers(0, 300)
     if kind == 3:
-        turn = turn * random.choice([0.0, 1e-200, 0.5, 1.0009, 1e200])
+        orientation = orientation * random.choice([0.0, 1e-200, 0.5, 1.0009, 1e200])
     if kind == 4:
         stamp = now + float(random.normal()) * 10.0 ** random.integers(-3, 12)
     if kind == 5:
-        turn = quat_multiply(quat_exp(random.normal(size=3) * 2.0), turn)
+        orientation = quat_multiply(quat_exp(random.normal(size=3) * 2.0), orientation)
     if kind == 6:
-        turn = -turn
+        orientation = -orientation
     if kind == 7:
         position = position + np.array([0.0, 0.0, 1.0])
-    return Pose6D(position, turn, stamp)
+    return Pose6D(position, orientation, stamp)
 
 
 def torment(seed: int, ticks: int, real: bool | IIKSolver = True) -> list[ArmOutput]:

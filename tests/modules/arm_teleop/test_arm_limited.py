@@ -25,10 +25,10 @@ def test_the_solver_follows_joints_that_fall_behind() -> None:
     assert output.error_position < 0.005
 
 
-def test_a_hand_that_cannot_get_there_says_so_and_comes_back() -> None:
+def test_a_hand_with_an_unreachable_target_reports_it_and_recovers() -> None:
     rig = Rig(real=True)
     rig.rest(SETTLE)
-    inside = np.array([0.0, 0.5, 0.0])  # From the ready pose to where the other hand is.
+    inside = np.array([0.0, 0.5, 0.0])  # From the ready pose to the position of the other hand.
     for k in range(1, 300):
         output = rig.rest(right=inside * min(k / 200, 1.0))
     assert Rule.UNREACHABLE in rules(output, "right_arm")
@@ -52,7 +52,7 @@ def test_targets_stay_in_the_workspace_and_within_reach_with_a_cause() -> None:
 
 
 @pytest.mark.parametrize("lost", [(), ("waist",), ("waist", "left")])
-def test_a_limb_follows_alike_whatever_the_others_do(lost: tuple[str, ...]) -> None:
+def test_a_limb_follows_independently_of_the_others(lost: tuple[str, ...]) -> None:
     rig, other = Rig(), Rig()
     for k in range(SETTLE + 100):
         offset = (0.001 * max(k - SETTLE, 0), 0.0, 0.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operator's motion means for the robot's targets."""
+"""How the operator's motion moves the robot's targets."""
 
 import math
 
@@ -26,15 +26,17 @@ from teleop_system.utils.transforms import (
 from tests.modules.arm_teleop.rig import ALL, LEFT, RIGHT, WAIST, Rig, pose, rules, step_between
 
 SETTLE = 180
-"""Ticks after which ramp and smoothing have nothing left of 1e-4 m or rad."""
+"""Ticks after which the effect of ramp and smoothing is below 1e-4 m or rad."""
 
 
-def follow(rig: Rig, offset: object, turn: object = (0.0, 0.0, 0.0), yaw: float = 0.0) -> Pose6D:
-    """Close the clutch at the operator's places, move the right hand, and return its target."""
+def follow(
+    rig: Rig, offset: object, rotation: object = (0.0, 0.0, 0.0), yaw: float = 0.0
+) -> Pose6D:
+    """Close the clutch at the reference poses, move the right hand, and return its target."""
     start = rig.poses(yaw)
     rig.tick(start)
     for _ in range(SETTLE):
-        poses = rig.poses(yaw) | {RIGHT: pose(RIGHT, rig.now, offset, turn, yaw)}
+        poses = rig.poses(yaw) | {RIGHT: pose(RIGHT, rig.now, offset, rotation, yaw)}
         output = rig.tick(poses)
     assert output.states["right_arm"] is LimbState.FOLLOWING
     return output.targets["right_arm"]
@@ -51,21 +53,21 @@ def test_the_tool_moves_as_the_hand_moves(offset: tuple[float, float, float]) ->
     np.testing.assert_allclose(moved, offset, atol=1e-4)
 
 
-@pytest.mark.parametrize("turn", [(0.4, 0.0, 0.0), (0.0, -0.3, 0.0), (0.1, 0.2, 0.5)])
-def test_the_tool_turns_as_the_hand_turns(turn: tuple[float, float, float]) -> None:
+@pytest.mark.parametrize("rotation", [(0.4, 0.0, 0.0), (0.0, -0.3, 0.0), (0.1, 0.2, 0.5)])
+def test_the_tool_rotates_as_the_hand_rotates(rotation: tuple[float, float, float]) -> None:
     rig = Rig()
     before = start_of(rig).orientation
-    after = follow(rig, (0.0, 0.0, 0.0), turn).orientation
-    turned = quat_multiply(after, quat_conjugate(before))
-    assert quat_distance(turned, quat_exp(turn)) < 1e-3
+    after = follow(rig, (0.0, 0.0, 0.0), rotation).orientation
+    rotated = quat_multiply(after, quat_conjugate(before))
+    assert quat_distance(rotated, quat_exp(rotation)) < 1e-3
 
 
 @pytest.mark.parametrize("yaw", [math.pi / 2, -2.0, 3.1])
-def test_wherever_the_operator_heads_is_ahead(yaw: float) -> None:
-    offset, turn = (0.1, -0.03, 0.05), (0.2, 0.1, -0.3)
-    plain, turned = follow(Rig(), offset, turn), follow(Rig(), offset, turn, yaw)
-    np.testing.assert_allclose(turned.position, plain.position, atol=1e-9)
-    assert quat_distance(turned.orientation, plain.orientation) < 1e-9
+def test_the_heading_of_the_operator_is_forward(yaw: float) -> None:
+    offset, rotation = (0.1, -0.03, 0.05), (0.2, 0.1, -0.3)
+    plain, rotated = follow(Rig(), offset, rotation), follow(Rig(), offset, rotation, yaw)
+    np.testing.assert_allclose(rotated.position, plain.position, atol=1e-9)
+    assert quat_distance(rotated.orientation, plain.orientation) < 1e-9
 
 
 def test_without_a_heading_the_room_decides() -> None:
@@ -74,14 +76,14 @@ def test_without_a_heading_the_room_decides() -> None:
     np.testing.assert_allclose(moved, [0.0, 0.1, 0.0], atol=1e-4)
 
 
-def test_scales_apply_to_way_and_turn() -> None:
+def test_scales_apply_to_translation_and_rotation() -> None:
     config = ArmTeleopConfig(limbs={"right_arm": LimbConfig(scale=0.5, rotation_scale=0.25)})
     rig = Rig(config)
     before = start_of(rig)
     after = follow(rig, (0.1, 0.04, 0.0), (0.4, 0.0, 0.0))
     np.testing.assert_allclose(after.position - before.position, [0.05, 0.02, 0.0], atol=1e-4)
-    turned = quat_multiply(after.orientation, quat_conjugate(before.orientation))
-    assert quat_distance(turned, quat_exp([0.1, 0.0, 0.0])) < 1e-3
+    rotated = quat_multiply(after.orientation, quat_conjugate(before.orientation))
+    assert quat_distance(rotated, quat_exp([0.1, 0.0, 0.0])) < 1e-3
 
 
 def test_the_waist_moves_the_torso_by_its_own_scale() -> None:
@@ -106,13 +108,13 @@ def test_opening_and_closing_the_clutch_moves_the_hand_without_the_tool() -> Non
     before = rig.rest(SETTLE, right=(0.05, 0.0, 0.0)).targets["right_arm"].position
     rig.rest(SETTLE, engaged=("left_arm",), right=(-0.2, 0.1, 0.1))
     opened = rig.rest(engaged=ALL, right=(-0.2, 0.1, 0.1)).targets["right_arm"].position
-    # The still solver never went anywhere, so that the tool is where it was at the beginning.
+    # The solver moves nothing, so the tool is still at its first pose.
     np.testing.assert_allclose(opened, start_of(rig).position, atol=1e-12)
     again = rig.rest(SETTLE, right=(-0.15, 0.1, 0.1)).targets["right_arm"].position
     np.testing.assert_allclose(again, before, atol=1e-4)
 
 
-def test_a_mapping_of_limbs_is_as_good_as_a_set() -> None:
+def test_limbs_can_be_given_as_a_mapping_or_a_set() -> None:
     rig = Rig()
     output = rig.rest(engaged={"right_arm": True, "left_arm": False, "base": True})
     assert set(output.following) == {"right_arm"}
@@ -123,8 +125,8 @@ def test_a_mapping_of_limbs_is_as_good_as_a_set() -> None:
 def test_steamvr_axes_give_what_ros_axes_give(frame: str) -> None:
     ros, other = Rig(), Rig()
     for k in range(120):
-        offset, turn = (0.001 * k, 0.0005 * k, -0.0002 * k), (0.003 * k, 0.0, 0.001 * k)
-        poses = ros.poses(0.3) | {RIGHT: pose(RIGHT, ros.now, offset, turn, 0.3)}
+        offset, rotation = (0.001 * k, 0.0005 * k, -0.0002 * k), (0.003 * k, 0.0, 0.001 * k)
+        poses = ros.poses(0.3) | {RIGHT: pose(RIGHT, ros.now, offset, rotation, 0.3)}
         converted = {
             role: Pose6D(
                 ros2_to_webxr_position(each.position),
@@ -148,7 +150,7 @@ def test_an_unknown_frame_is_an_error_that_names_the_known_ones() -> None:
         Rig().tick({}, frame="steam")
 
 
-def test_a_target_out_of_reach_is_pulled_onto_the_sphere() -> None:
+def test_a_target_out_of_reach_is_projected_onto_the_sphere() -> None:
     rig = Rig()
     rig.rest()
     shoulder = np.array([0.0, -0.22, 1.16497])  # Of the RB-Y1 in its ready pose.

@@ -39,7 +39,7 @@ class TestTrackerTopic(MasterTrackerSuite):
         return TrackerTopic(self.node, TrackerRole.LEFT_HAND)
 
 
-def test_a_tracker_survives_the_way_over_the_topic(node: TeleopNode) -> None:
+def test_a_tracker_passes_the_topic_unchanged(node: TeleopNode) -> None:
     source = SimulatedTracker(TrackerRole.WAIST, clock=node.now)
     source.initialize()
     publisher = TrackerPublisher(node, source)
@@ -68,7 +68,7 @@ def test_a_tracker_survives_the_way_over_the_topic(node: TeleopNode) -> None:
         (b"\x09\x09\x09\x09" * 20, Rule.WRONG_SHAPE),
     ],
 )
-def test_what_is_no_pose_is_a_cause_and_leaves_the_last_good_one(
+def test_an_invalid_pose_is_reported_and_the_last_good_one_is_kept(
     node: TeleopNode, data: bytes, rule: Rule
 ) -> None:
     heard: list[str] = []
@@ -84,7 +84,7 @@ def test_what_is_no_pose_is_a_cause_and_leaves_the_last_good_one(
     assert topic.cause is None
 
 
-def test_a_cause_remembers_since_when(node: TeleopNode) -> None:
+def test_a_cause_keeps_the_time_of_its_start(node: TeleopNode) -> None:
     topic = TrackerTopic(node, TrackerRole.RIGHT_HAND)
     topic.take(b"")
     assert topic.cause is not None

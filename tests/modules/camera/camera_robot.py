@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A robot that is only a head: it publishes a camera and follows the pan and tilt commands.
+"""A robot with only a head: it publishes a camera and follows the pan and tilt commands.
 
 It runs in its own process:
 `python -m tests.modules.camera.camera_robot rgb8 32FC1 [realsense|plain]`.
@@ -43,7 +43,7 @@ def running(*command: str) -> "Iterator[subprocess.Popen[bytes]]":
 
 
 def running_robot(color: str = "rgb8", depth: str = "32FC1", kind: str = "plain"):  # type: ignore[no-untyped-def]
-    """Return a context in which such a robot runs; its head looks straight ahead at first."""
+    """Return a context in which such a robot runs; its head looks straight ahead at the start."""
     return running("-m", "tests.modules.camera.camera_robot", color, depth, kind)
 
 

@@ -36,7 +36,7 @@ def test_the_yaml_names_every_field() -> None:
         assert [name for name in schema.__dataclass_fields__ if f"{name}:" not in text] == []
 
 
-def test_limits_are_drawn_in_to_those_of_the_neck() -> None:
+def test_limits_are_reduced_to_those_of_the_neck() -> None:
     config = CameraConfig().within(robot(Head("pan", "tilt", None)))
     ranges = (config.pan_lower, config.pan_upper, config.tilt_lower, config.tilt_upper)
     assert ranges == (-0.5, 0.6, -0.3, 1.5)

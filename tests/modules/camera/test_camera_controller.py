@@ -55,7 +55,7 @@ def gazing() -> CameraController:
 
 
 @pytest.mark.parametrize(("yaw", "nod"), [(0.5, 0.0), (-1.0, 0.0), (0.0, 0.4), (0.6, -0.5)])
-def test_the_head_turns_and_nods_with_the_operator(yaw: float, nod: float) -> None:
+def test_the_head_pans_and_tilts_with_the_operator(yaw: float, nod: float) -> None:
     output = look(gazing(), lambda t: (yaw * min(1, t - 2), nod * min(1, t - 2)), 2.0, 6.0)[-1]
     assert (output.pan, output.tilt) == pytest.approx((yaw, nod), abs=1e-3)
     assert output.causes == ()
@@ -63,11 +63,11 @@ def test_the_head_turns_and_nods_with_the_operator(yaw: float, nod: float) -> No
 
 def test_looking_down_is_positive_tilt() -> None:
     down = head(0.0, 0.3)
-    assert down.orientation[1] > 0.0  # About +y, which turns x towards -z.
+    assert down.orientation[1] > 0.0  # About +y, which rotates x towards -z.
     assert look(gazing(), lambda t: (0.0, min(0.3, t - 2)), 2.0, 5.0)[-1].tilt > 0.29
 
 
-def test_a_turn_of_the_head_is_followed_with_little_lag() -> None:
+def test_a_rotation_of_the_head_is_followed_with_little_lag() -> None:
     outputs = look(gazing(), lambda t: (0.8 * math.sin(2.0 * (t - 2.0)), 0.0), 2.0, 14.0)
     pans = np.array([output.pan for output in outputs[150:]])
     times = 2.0 + DT * (np.arange(len(outputs)) + 1.0)[150:]
@@ -76,7 +76,7 @@ def test_a_turn_of_the_head_is_followed_with_little_lag() -> None:
     assert lags[int(np.argmin(errors))] <= 0.08
 
 
-def test_noise_of_the_sensor_is_calmed() -> None:
+def test_noise_of_the_sensor_is_reduced() -> None:
     controller, rng = gazing(), random.Random(0)
     pans = [
         controller.update(head(rng.gauss(0.0, 0.002), time=t * DT), now=t * DT, dt=DT).pan
@@ -93,16 +93,16 @@ def test_requests_beyond_the_range_stop_at_the_limit_with_a_cause(yaw: float, no
     assert rules(output) == {Rule.POSITION}
 
 
-def test_someone_who_looks_behind_them_does_not_swing_the_head_round() -> None:
+def test_an_operator_who_looks_back_does_not_swing_the_head_across() -> None:
     outputs = look(gazing(), lambda t: (1.0 * (t - 2.0), 0.0), 2.0, 2.0 + 1.3 * math.pi)
     pans = [output.pan for output in outputs]
     assert min(np.diff(pans)) > -1e-9
     assert pans[-1] == pytest.approx(LIMIT, abs=1e-6)
 
 
-def test_a_full_turn_later_the_head_follows_again() -> None:
-    turn = 2.0 * math.pi
-    outputs = look(gazing(), lambda t: (min(turn, t - 2.0), 0.0), 2.0, 11.0)
+def test_after_a_full_rotation_the_head_follows_again() -> None:
+    full_circle = 2.0 * math.pi
+    outputs = look(gazing(), lambda t: (min(full_circle, t - 2.0), 0.0), 2.0, 11.0)
     assert outputs[-1].pan == pytest.approx(0.0, abs=1e-3)
 
 
@@ -199,7 +199,7 @@ def test_a_bad_head_is_refused_by_its_cause_and_held(bad: str) -> None:
     assert output.pan == pytest.approx(0.0, abs=1e-9)
 
 
-def test_a_bare_quaternion_is_taken_as_measured_just_now() -> None:
+def test_a_quaternion_without_a_stamp_counts_as_measured_now() -> None:
     controller = CameraController(CONFIG)
     for tick in range(1, 200):
         yaw = 0.3 * min(1.0, tick / 30)

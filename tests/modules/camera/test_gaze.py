@@ -10,17 +10,17 @@ from teleop_system.utils.transforms import euler_to_quat, quat_exp, quat_multipl
 
 
 def head(yaw: float, nod: float, roll: float = 0.0) -> Quaternion:
-    """Return a head that turns, then nods, then rolls."""
-    turned = quat_multiply(quat_exp([0.0, 0.0, yaw]), quat_exp([0.0, nod, 0.0]))
-    x, y, z, w = quat_multiply(turned, quat_exp([roll, 0.0, 0.0])).tolist()
+    """Return the orientation of a head that pans, then nods, then rolls."""
+    panned = quat_multiply(quat_exp([0.0, 0.0, yaw]), quat_exp([0.0, nod, 0.0]))
+    x, y, z, w = quat_multiply(panned, quat_exp([roll, 0.0, 0.0])).tolist()
     return x, y, z, w
 
 
 @pytest.mark.parametrize("yaw", [-3.0, -1.2, 0.0, 0.4, 2.0, math.pi])
 @pytest.mark.parametrize("nod", [-2.0, -1.57, -1.2, 0.0, 0.7, math.pi / 2.0, 2.2])
 def test_yaw_and_nod_are_recovered_also_straight_up_and_down(yaw: float, nod: float) -> None:
-    turned, nodded = gaze_angles(head(yaw, nod))
-    assert math.remainder(turned - yaw, 2.0 * math.pi) == pytest.approx(0.0, abs=1e-9)
+    panned, nodded = gaze_angles(head(yaw, nod))
+    assert math.remainder(panned - yaw, 2.0 * math.pi) == pytest.approx(0.0, abs=1e-9)
     assert nodded == pytest.approx(nod, abs=1e-9)
 
 

@@ -17,7 +17,7 @@ from tests.waiting import stays, wait_for
 DT = 1.0 / 30.0
 
 
-def turned(angle: float) -> np.ndarray:
+def rotated(angle: float) -> np.ndarray:
     return np.array([0.0, 0.0, math.sin(angle / 2), math.cos(angle / 2)])
 
 
@@ -52,7 +52,7 @@ def test_an_operator_s_head_counts_from_where_it_was_first() -> None:
     for tick in range(150):
         now = tick * DT
         angle = 0.9 if tick == 0 else 0.9 + min(0.4, 0.01 * tick)
-        request = HeadRequest(1, turned(angle), None, now)
+        request = HeadRequest(1, rotated(angle), None, now)
         output = follower.update(request, now=now, dt=DT)
         if tick == 0:
             assert output.pan == pytest.approx(0.3, abs=0.002), "no jump when it begins"
@@ -65,7 +65,7 @@ def test_another_client_begins_without_a_jump() -> None:
     for tick in range(60):
         follower.update(HeadRequest(1, None, (0.5, 0.0), tick * DT), now=tick * DT, dt=DT)
     before = follower.update(HeadRequest(1, None, (0.5, 0.0), 60 * DT), now=60 * DT, dt=DT)
-    after = follower.update(HeadRequest(2, turned(-2.0), None, 61 * DT), now=61 * DT, dt=DT)
+    after = follower.update(HeadRequest(2, rotated(-2.0), None, 61 * DT), now=61 * DT, dt=DT)
     assert abs(after.pan - before.pan) <= 0.002
 
 

@@ -49,7 +49,7 @@ def test_points_out_of_range_are_left_out() -> None:
     assert len(cloud.points) > 0
 
 
-def test_a_stride_keeps_every_so_many_pixels() -> None:
+def test_a_stride_keeps_every_nth_pixel() -> None:
     frame = dataclasses.replace(scene(), depth=np.ones((120, 160), np.float32))
     full = PointCloudGenerator(PointCloudConfig(frame="camera")).generate(frame)
     thin = PointCloudGenerator(PointCloudConfig(stride=3, frame="camera")).generate(frame)
@@ -64,7 +64,7 @@ def test_a_camera_without_depth_gives_no_points() -> None:
     assert PointCloudGenerator().generate(frame).points.shape == (0, 3)
 
 
-def test_another_camera_gets_rays_of_its_own() -> None:
+def test_another_camera_has_its_own_rays() -> None:
     generator = PointCloudGenerator(PointCloudConfig(frame="camera"))
     generator.generate(scene())
     other = scene()

@@ -24,7 +24,7 @@ def bench() -> Iterator[Bench]:
         yield made
 
 
-def test_clients_see_and_turn_the_robot_s_head_while_the_node_is_active(bench: Bench) -> None:
+def test_clients_see_and_move_the_robot_s_head_while_the_node_is_active(bench: Bench) -> None:
     port = free_port()
     with running_robot():
         bench.start(MODULE, NODE, overrides=[f"streaming.port={port}"])
@@ -60,7 +60,7 @@ def test_a_public_address_without_a_token_is_refused_with_the_reason(bench: Benc
     assert "token" in process.log()
 
 
-def test_a_port_that_is_taken_is_an_error_that_names_it(bench: Bench) -> None:
+def test_a_port_in_use_is_an_error_that_names_it(bench: Bench) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         process = bench.start(MODULE, NODE, overrides=[f"streaming.port={port}"])

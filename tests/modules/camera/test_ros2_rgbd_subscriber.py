@@ -25,14 +25,14 @@ def plain_robot() -> Iterator[None]:
 
 @pytest.mark.usefixtures("plain_robot")
 class TestSubscriberIsACamera(CameraStreamSuite):
-    """The robot's topics are a camera like any other."""
+    """The robot's topics keep the promises of a camera."""
 
     def create(self) -> ROS2RGBDSubscriber:
         return ROS2RGBDSubscriber(patience=30.0)
 
 
 def test_colour_and_depth_arrive_as_one_frame() -> None:
-    # A robot of its own: the suite has turned the head of the one above.
+    # Its own robot: the suite has moved the head of the one above.
     with running_robot():
         camera = ROS2RGBDSubscriber(patience=30.0)
         assert camera.initialize()
@@ -52,7 +52,7 @@ def test_a_camera_without_depth_still_shows_colour() -> None:
         camera.shutdown()
 
 
-def test_no_topics_are_an_error_that_names_them(caplog: pytest.LogCaptureFixture) -> None:
+def test_missing_topics_are_an_error_that_names_them(caplog: pytest.LogCaptureFixture) -> None:
     camera = ROS2RGBDSubscriber("no/camera", patience=0.5)
     assert camera.initialize() is False
     assert "/no/camera/slave/camera/color/image_raw" in caplog.text
@@ -70,7 +70,7 @@ def test_a_realsense_is_found_under_either_name(kind: str, color: str) -> None:
         camera.shutdown()
 
 
-def test_turning_the_head_at_a_client_turns_the_robot_and_the_picture() -> None:
+def test_a_client_that_moves_its_head_moves_the_robot_and_the_picture() -> None:
     port = free_port()
     script = ["scripts/demo_rgbd_streaming.py", "--mode", "ros2-server", f"streaming.port={port}"]
     with running_robot(), running(*script):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Only what a human hand can do passes, and bad samples have their cause."""
+"""Only possible angles of a human hand pass, and bad samples have a cause."""
 
 import numpy as np
 import pytest
@@ -84,9 +84,7 @@ def test_a_silent_glove_goes_stale() -> None:
         (np.zeros(20), float("nan"), Rule.NON_FINITE),
     ],
 )
-def test_numbers_that_make_no_sample_have_a_cause(
-    angles: object, stamp: float, rule: Rule
-) -> None:
+def test_invalid_numbers_have_a_cause(angles: object, stamp: float, rule: Rule) -> None:
     with pytest.raises(InvalidHandStateError) as refused:
         HandJointState(angles, timestamp=stamp)  # type: ignore[arg-type]
     assert malformed_rule(refused.value) is rule

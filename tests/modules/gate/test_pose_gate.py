@@ -106,20 +106,20 @@ def test_a_jump_is_reported_once_and_confirmed_by_the_next_sample() -> None:
     assert judge.check(pose(1.02, 1.0), 1.02) is Verdict.NEW
 
 
-def test_the_way_back_from_a_jump_is_a_jump() -> None:
+def test_the_return_from_a_jump_is_a_jump() -> None:
     judge = Judge()
     assert judge.check(pose(1.01, 1.0), 1.01) is Verdict.JUMPED
     assert judge.check(pose(1.02), 1.02) is Verdict.JUMPED
     assert judge.check(pose(1.03), 1.03) is Verdict.NEW
 
 
-def test_a_turn_too_fast_for_a_body_is_a_jump() -> None:
+def test_a_rotation_too_fast_for_a_body_is_a_jump() -> None:
     judge = Judge()
-    turned = [0.0, math.sin(0.7), 0.0, math.cos(0.7)]
-    assert judge.check(pose(1.01, quaternion=turned), 1.01) is Verdict.JUMPED
+    rotated = [0.0, math.sin(0.7), 0.0, math.cos(0.7)]
+    assert judge.check(pose(1.01, quaternion=rotated), 1.01) is Verdict.JUMPED
 
 
-def test_the_other_sign_of_a_quaternion_is_no_jump() -> None:
+def test_the_other_sign_of_a_quaternion_is_not_a_jump() -> None:
     judge = Judge()
     assert judge.check(pose(1.01, quaternion=-np.array(UNIT)), 1.01) is Verdict.NEW
 
@@ -131,7 +131,7 @@ def test_a_sample_is_stale_past_its_age() -> None:
     assert judge.rules == [Rule.STALE]
 
 
-def test_a_sample_that_comes_late_is_stale_however_new() -> None:
+def test_a_sample_that_arrives_late_is_stale() -> None:
     judge = Judge()
     assert judge.check(pose(1.4), 1.5) is Verdict.STALE
 
@@ -167,7 +167,7 @@ def test_a_reset_forgets_the_last_sample() -> None:
 
 
 def wild(random: np.random.Generator, now: float) -> Pose6D | None:
-    """Return a sample that is good more often than not."""
+    """Return a sample that is good in most cases."""
     if random.random() < 0.05:
         return None
     late = random.choice([0.0, -0.005, -0.09, 0.015, 0.1], p=[0.8, 0.1, 0.03, 0.04, 0.03])
@@ -181,7 +181,7 @@ def wild(random: np.random.Generator, now: float) -> Pose6D | None:
 
 
 @pytest.mark.parametrize("bridges_losses", [True, False])
-def test_whatever_arrives_only_fresh_sound_samples_are_used(bridges_losses: bool) -> None:
+def test_only_fresh_valid_samples_are_used_for_any_input(bridges_losses: bool) -> None:
     random = np.random.default_rng(5)
     config = GateConfig()
     gate, log = PoseGate("tracker", config, bridges_losses=bridges_losses), CauseLog()

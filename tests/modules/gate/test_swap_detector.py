@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trackers that change places are noticed; quick hands are not taken for it."""
+"""Exchanged trackers are detected; fast hands are not reported as exchanged."""
 
 import numpy as np
 import pytest
@@ -66,7 +66,7 @@ def test_a_lost_tracker_is_not_exchanged() -> None:
     assert not hands.feed(LEFT, RIGHT)
 
 
-def test_a_sample_beyond_all_bounds_is_no_exchange() -> None:
+def test_a_sample_beyond_all_bounds_is_not_an_exchange() -> None:
     hands = Hands()
     assert not hands.feed(1e75, RIGHT)
     assert not hands.feed(LEFT, RIGHT)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Irregular time has a cause, and says whether earlier samples still mean anything."""
+"""Irregular time has a cause, which says whether earlier samples are still valid."""
 
 import math
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators' hands for the tests, good and bad ones."""
+"""Valid and invalid samples of operators' hands."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ DT = 0.01
 def state(
     angles: Array, time: float, side: str = "right", *, valid: bool = True
 ) -> HandJointState:
-    """Return a sample of a hand whose tips are where its angles put them."""
+    """Return a sample of a hand with fingertips that match its angles."""
     return HandJointState(angles, finger_tips(angles, side), time, side, valid)
 
 
@@ -26,5 +26,5 @@ def gesture(name: str, time: float = 0.0, side: str = "right") -> HandJointState
 
 
 def random_angles(rng: np.random.Generator) -> Array:
-    """Return angles anywhere a hand can be, and somewhat beyond."""
+    """Return angles in the range of a hand, and slightly beyond."""
     return rng.uniform(LOWER - 0.3, UPPER + 0.3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The 20-angle map: what a person's fingers do, the robot's do."""
+"""The map of 20 angles from a person's fingers to the robot's."""
 
 import dataclasses
 
@@ -17,7 +17,7 @@ from .operators import SIDES, Array, random_angles
 
 # For each joint: its human angle, and the signs of motion on the right and on the left hand.
 SIGNS = [
-    (0, 0, -1, +1),  # The thumb's base turns away from the fingers as the thumb bends.
+    (0, 0, -1, +1),  # The thumb's base rotates away from the fingers as the thumb bends.
     (1, 1, -1, +1),
     (2, 2, +1, -1),
     (3, 3, +1, -1),

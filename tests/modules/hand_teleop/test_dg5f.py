@@ -91,7 +91,7 @@ def test_jacobians_are_the_finite_differences_of_the_points() -> None:
         assert not np.delete(rates, finger, axis=0).any()
 
 
-def test_many_hands_are_what_each_is_alone() -> None:
+def test_a_batch_of_hands_agrees_with_single_hands() -> None:
     rng = np.random.default_rng(2)
     hands = rng.uniform(dg5f.LOWER, dg5f.UPPER, (3, 20))
     together = dg5f.finger_points(hands)

@@ -71,6 +71,6 @@ def test_gradients_are_the_finite_differences_of_the_gaps() -> None:
         np.testing.assert_allclose(gradients[:, :, joint][apart], rates[apart], atol=1e-7)
 
 
-def test_a_pair_is_called_by_its_fingers() -> None:
+def test_a_pair_is_named_after_its_fingers() -> None:
     assert pair_name(0, "right") == "right thumb and index"
     assert pair_name(9, "left") == "left ring and pinky"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fingertip retargeting: tips in place, pinches closed, fingers apart, and the same every time."""
+"""Fingertip retargeting: tips reached, pinches closed, fingers apart, results reproducible."""
 
 import dataclasses
 
@@ -33,7 +33,7 @@ EXTENSION = 0.0071
 
 
 def as_human(tips: Array, config: FingertipConfig) -> Array:
-    """Return the human tips, right wrist frame, that call for these robot tips."""
+    """Return the human tips, in the right wrist frame, that correspond to these robot tips."""
     x, y, z = ((tips - np.array(config.origin)) / config.hand_scale).T
     return np.stack([z, y, -x], axis=1)
 
@@ -81,7 +81,7 @@ def test_tips_that_the_robot_can_reach_are_reached() -> None:
         human = as_human(tips, config)
         pinches = np.linalg.norm(human[1:] - human[0], axis=1).min() < config.pinch_open
         if finger_gaps(pose[None]).min() < 0.003 or pinches:
-            continue  # Such tips are rightly not followed to the letter.
+            continue  # Such tips cannot be followed exactly.
         tried += 1
         error = np.linalg.norm(tips_at(settle(human, count=80)) - tips, axis=1)
         assert error.max() < 1e-3
@@ -158,7 +158,7 @@ def test_the_left_hand_is_the_mirror_of_the_right() -> None:
     np.testing.assert_allclose(left, MIRROR * right, atol=1e-12)
 
 
-def test_two_hands_together_are_what_each_is_alone() -> None:
+def test_two_hands_together_agree_with_single_hands() -> None:
     both = FingertipBatch(("left", "right"))
     alone = {side: FingertipBatch((side,)) for side in SIDES}
     names = {"left": "fist", "right": "pinch"}

@@ -69,8 +69,8 @@ def test_names_are_those_of_the_side() -> None:
 def test_joints_come_in_the_order_of_the_robot() -> None:
     names = joint_names("right")[::-1]
     hand = Hand("right", "dg5f", "right", names, (0.0,) * 20, (0.0,) * 20)
-    plain, turned = HandController("right"), HandController("right", hand=hand)
-    for a, b in zip(hold_gesture(plain, "two"), hold_gesture(turned, "two"), strict=True):
+    plain, mirrored = HandController("right"), HandController("right", hand=hand)
+    for a, b in zip(hold_gesture(plain, "two"), hold_gesture(mirrored, "two"), strict=True):
         np.testing.assert_array_equal(a.positions[::-1], b.positions)
 
 
@@ -80,7 +80,7 @@ def test_a_dg5f_with_foreign_joints_is_refused() -> None:
         HandController("right", hand=hand)
 
 
-def test_an_unknown_retargeter_names_the_thing() -> None:
+def test_an_unknown_retargeter_is_reported() -> None:
     with pytest.raises(UnknownNameError, match="angels"):
         HandController("right", HandTeleopConfig(retargeter="angels"))
 
@@ -274,7 +274,7 @@ def test_a_stall_of_two_seconds_causes_no_jump() -> None:
     assert np.abs(output.positions - before.positions).max() <= 0.002
 
 
-def test_causes_know_since_when() -> None:
+def test_causes_have_the_time_of_their_start() -> None:
     controller = HandController("right")
     for k in range(1, 20):
         output = controller.update(None, now=k * DT, dt=DT)
@@ -284,7 +284,7 @@ def test_causes_know_since_when() -> None:
 def test_a_hand_starts_from_where_it_was_measured() -> None:
     controller = HandController("right")
     measured = AngleRetargeter("right").retarget(gesture("pinch"))
-    measured[6] = -0.1  # Bent backwards, as no command of ours would.
+    measured[6] = -0.1  # Bent backwards, which no command does.
     controller.reset(measured)
     np.testing.assert_array_equal(controller.update(None, now=0.0, dt=DT).positions, measured)
     outputs = hold_gesture(controller, "open", seconds=2.5)

@@ -61,7 +61,7 @@ def smallest_gaps(positions: Array, side: str) -> tuple[float, float]:
 
 
 class Oracle:
-    """Watches the commands of one hand."""
+    """Checks the commands of one hand."""
 
     def __init__(self, side: str, start: Array) -> None:
         self._low, self._high = ranges(side)
@@ -85,7 +85,7 @@ class Oracle:
 
 
 def hostile_sample(rng: np.random.Generator, now: float, side: str) -> HandJointState | None:
-    """Return a sample of any sort a broken device could give."""
+    """Return a sample as a broken device could send it."""
     kind = rng.integers(10)
     if kind == 0:
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators made of formulas: how two feet move while standing, stepping, walking and turning."""
+"""Computed operators: two feet that stand, step, walk and rotate on the spot."""
 
 import math
 import random
@@ -49,12 +49,13 @@ def _pose(
     foot: tuple[float, float, float, float], time: float, rng: random.Random | None
 ) -> Pose6D:
     x, y, height, yaw = foot
-    position, turn = [x, y, ANKLE + height], [0.0, 0.0, yaw]
+    position, rotation = [x, y, ANKLE + height], [0.0, 0.0, yaw]
     if rng is not None:
         position = [value + rng.gauss(0.0, 0.002) for value in position]
-        turn = [value + rng.gauss(0.0, 0.009) for value in turn]
-    # Roll and pitch are noise, small enough for their quaternion to be written down.
-    quaternion = [0.5 * turn[0], 0.5 * turn[1], math.sin(0.5 * turn[2]), math.cos(0.5 * turn[2])]
+        rotation = [value + rng.gauss(0.0, 0.009) for value in rotation]
+    # Roll and pitch are noise, so small that this approximation holds.
+    half = [0.5 * angle for angle in rotation]
+    quaternion = [half[0], half[1], math.sin(half[2]), math.cos(half[2])]
     length = math.hypot(*quaternion)
     return Pose6D(position, [value / length for value in quaternion], time)
 
@@ -97,7 +98,7 @@ def walking(
 
 
 def turning(rate: float, start: float = 1.0, stop: float = math.inf) -> Operator:
-    """Turn on the spot at a mean rate, two steps per second."""
+    """Rotate on the spot at a mean rate, two steps per second."""
 
     def operator(time: float) -> Stance:
         (left, left_lift), (right, right_lift) = _strides(min(time, stop) - start)

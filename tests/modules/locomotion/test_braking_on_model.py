@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The hardest stop of the controller on the model of the robot: nothing lifts, nothing slides."""
+"""The hardest stop of the controller on the model: no wheel lifts or slides."""
 
 import math
 from pathlib import Path
@@ -32,11 +32,11 @@ class Robot:
             self.data.ctrl[self.model.actuator(name).id] = angle
         self._casters = {self.model.geom(name).id for name in CASTERS}
 
-    def drive(self, forward: float, turn: float) -> float:
+    def drive(self, forward: float, yaw_rate: float) -> float:
         """Drive for one tick, and return the least load on the casters meanwhile in [N]."""
         for name, side in (("left_wheel", -1.0), ("right_wheel", 1.0)):
             # A positive wheel velocity drives backwards.
-            speed = -(forward + side * turn * HALF_TRACK) / WHEEL_RADIUS
+            speed = -(forward + side * yaw_rate * HALF_TRACK) / WHEEL_RADIUS
             self.data.ctrl[self.model.actuator(name).id] = speed
         loads = []
         for _ in range(SUBSTEPS):

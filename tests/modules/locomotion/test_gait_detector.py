@@ -59,7 +59,7 @@ def test_stepping_in_place_requests_speed_ahead_with_the_cadence(cadence: float)
     assert (estimate.lateral, estimate.yaw_rate) == (0.0, 0.0)
 
 
-def test_stepping_is_seen_with_the_second_lift() -> None:
+def test_stepping_is_detected_with_the_second_lift() -> None:
     estimates = watch(stepping(2.0), 2.0)
     first = next(i for i, e in enumerate(estimates) if e.state is GaitState.STEPPING)
     assert (first + 1) * DT == pytest.approx(1.55, abs=0.05)
@@ -128,19 +128,19 @@ def test_walking_ends_within_a_step_of_the_feet_resting() -> None:
 
 
 @pytest.mark.parametrize("rate", [0.8, -0.8])
-def test_turning_requests_the_rate_of_the_feet_and_no_speed(rate: float) -> None:
+def test_rotation_on_the_spot_requests_the_rate_of_the_feet_and_no_speed(rate: float) -> None:
     estimates = watch(turning(rate), 6.0)
     assert np.mean([e.yaw_rate for e in estimates[150:]]) == pytest.approx(rate, rel=0.05)
     assert all(e.forward == 0.0 for e in estimates)
 
 
-def test_several_turns_in_a_row_add_up() -> None:
+def test_several_rotations_in_a_row_add_up() -> None:
     estimates = watch(turning(1.5), 16.0)
-    turned = sum(e.yaw_rate for e in estimates) * DT
-    assert turned == pytest.approx(1.5 * 15.0, rel=0.1)
+    angle = sum(e.yaw_rate for e in estimates) * DT
+    assert angle == pytest.approx(1.5 * 15.0, rel=0.1)
 
 
-def test_a_lifted_foot_that_swings_about_turns_nothing() -> None:
+def test_a_lifted_foot_that_swings_requests_no_rotation() -> None:
     def twisting(time: float) -> Stance:
         return Stance(left=(0.0, HALF_STANCE, 0.2, 1.2 * math.sin(3.0 * time)))
 
@@ -156,7 +156,7 @@ def test_a_waist_that_moves_alone_requests_nothing() -> None:
         assert is_still(estimate_of(detector, *standing(time).poses(time, rng), waist))
 
 
-def test_a_waist_lets_walking_be_seen_earlier() -> None:
+def test_with_a_waist_walking_is_detected_earlier() -> None:
     detectors = GaitDetector(GaitConfig()), GaitDetector(GaitConfig())
     seen: list[float] = []
     for detector, has_waist in zip(detectors, (False, True), strict=True):

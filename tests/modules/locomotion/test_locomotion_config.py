@@ -62,9 +62,7 @@ def test_a_value_that_breaks_a_promise_is_refused_by_name(
         ({"stride": 0.0}, "stride"),
     ],
 )
-def test_a_gait_that_makes_no_sense_is_refused_by_name(
-    changes: dict[str, object], named: str
-) -> None:
+def test_an_impossible_gait_is_refused_by_name(changes: dict[str, object], named: str) -> None:
     with pytest.raises(ConfigError, match=named):
         GaitConfig(**changes)  # type: ignore[arg-type]
 

@@ -34,13 +34,13 @@ def rules(output: LocomotionOutput) -> set[Rule]:
 
 @pytest.fixture
 def rolling() -> LocomotionController:
-    """A controller that has driven at full speed since a while; the time is 5 s."""
+    """A controller that has driven at full speed for a while; the time is 5 s."""
     controller = LocomotionController(CONFIG)
     assert drive(controller, stepping(2.2), 0.0, 5.0)[-1].command.linear_x == 0.5
     return controller
 
 
-def test_standing_still_is_exactly_zero_and_needs_no_cause() -> None:
+def test_standing_still_is_exactly_zero_and_has_no_cause() -> None:
     controller, rng = LocomotionController(CONFIG), random.Random(0)
     for tick in range(1, 500):
         now = tick * DT
@@ -56,7 +56,7 @@ def test_stepping_in_place_drives_ahead() -> None:
     assert output.gait.state is GaitState.STEPPING
 
 
-def test_turning_on_the_spot_turns_the_base() -> None:
+def test_rotation_on_the_spot_rotates_the_base() -> None:
     output = drive(LocomotionController(CONFIG), turning(-0.7), 0.0, 6.0)[-1]
     assert output.command.angular_z == pytest.approx(-0.7, rel=0.05)
     assert output.command.linear_x == 0.0
@@ -137,7 +137,7 @@ def test_silent_feet_begin_to_brake_within_100_ms_and_stand_within_500_ms(
     assert all(speed == 0.0 for speed in speeds[math.floor((0.5 + silence) / DT) :])
 
 
-def test_a_base_that_turns_and_drives_at_once_stands_within_500_ms() -> None:
+def test_a_base_that_rotates_and_drives_stands_within_500_ms() -> None:
     def curving(time: float) -> Stance:
         ahead, round_ = walking(1.0)(time), turning(1.2)(time)
         feet = [
@@ -216,7 +216,7 @@ def test_a_repeated_stamp_with_another_pose_is_ignored(
     assert Rule.TIME_ORDER in rules(output)
 
 
-def test_a_sample_that_is_merely_seen_twice_needs_no_cause(rolling: LocomotionController) -> None:
+def test_a_sample_that_is_read_twice_has_no_cause(rolling: LocomotionController) -> None:
     output = rolling.update(*stepping(2.2)(5.0).poses(5.0), now=5.02, dt=DT)
     assert rules(output) == {Rule.VELOCITY}
     assert output.command.linear_x == 0.5
@@ -266,7 +266,7 @@ def test_disengaging_stops_the_base_with_a_cause(rolling: LocomotionController) 
     assert cause.since == 251 * DT
 
 
-def test_engaging_amid_a_walk_starts_softly() -> None:
+def test_engaging_during_a_walk_starts_slowly() -> None:
     controller = LocomotionController(CONFIG)
     for tick in range(1, 150):
         feet = walking(0.5)(tick * DT).poses(tick * DT)

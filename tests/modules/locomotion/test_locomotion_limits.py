@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hostile inputs by the thousand, judged by an oracle that sees commands and causes alone."""
+"""Thousands of hostile inputs, judged by an oracle that uses only commands and causes."""
 
 import math
 import random
@@ -31,7 +31,7 @@ TOLERANCE = 1.0 + 1e-6
 
 @dataclass
 class Oracle:
-    """Recomputes what was emitted, and forgets nothing."""
+    """Recomputes the derivatives of all emitted commands."""
 
     speed: tuple[float, float] = (0.0, 0.0)
     acceleration: tuple[float, float] = (0.0, 0.0)
@@ -46,20 +46,20 @@ class Oracle:
             (new - old) / dt for new, old in zip((a, b), self.acceleration, strict=True)
         )
         is_held = any(cause.severity >= Severity.HOLD for cause in output.causes)
-        # A stop, once begun, goes on to a standstill, and ends with the tick that is at rest.
+        # A stop continues to standstill, and ends with the first tick at rest.
         self.is_braking = is_held or (self.is_braking and any((*self.speed, *self.acceleration)))
         assert command.linear_y == 0.0
         self._within("speed", speed[0], MAX_SPEED)
-        self._within("turn", speed[1], MAX_TURN)
+        self._within("yaw", speed[1], MAX_TURN)
         if self.is_braking:
             self._within("braking", a, BRAKING)
-            self._within("turn braking", b, TURN_BRAKING)
+            self._within("yaw braking", b, TURN_BRAKING)
             self._within("braking jerk", jerk, BRAKING_JERK)
-            self._within("turn braking jerk", turn_jerk, TURN_BRAKING_JERK)
+            self._within("yaw braking jerk", turn_jerk, TURN_BRAKING_JERK)
             assert abs(speed[0]) <= abs(self.speed[0]) + ACCELERATION * dt
         else:
             self._within("jerk", jerk, JERK)
-            self._within("turn jerk", turn_jerk, TURN_JERK)
+            self._within("yaw jerk", turn_jerk, TURN_JERK)
             wheel = (abs(a) + abs(b) * HALF_TRACK) / WHEEL_RADIUS
             self._within("wheel", wheel, WHEEL_ACCELERATION)
         self.speed, self.acceleration = speed, (a, b)
@@ -79,7 +79,7 @@ class Tick:
 
 
 def hostile_ticks(seed: int, count: int) -> Iterator[Tick]:
-    """Give an operator who does everything and a system in which everything fails."""
+    """Yield an operator with every motion, and a system with every fault."""
     rng = random.Random(seed)
     now, engaged, trouble = 0.0, True, "none"
     operator: Operator = standing
@@ -172,19 +172,19 @@ def test_the_same_inputs_give_the_same_commands_to_the_last_bit() -> None:
     assert record() == record()
 
 
-def test_wheels_are_shared_between_driving_and_turning() -> None:
+def test_wheels_are_shared_between_driving_and_rotating() -> None:
     controller, oracle = LocomotionController(LocomotionConfig()), Oracle()
     dt = 0.02
     for tick in range(1, 500):
         now = tick * dt
-        turn, ahead = turning(1.5)(now), walking(0.8)(now)
+        rotating, walking_ahead = turning(1.5)(now), walking(0.8)(now)
         left, right = (
             Pose6D([a[0] + b[0], a[1] + b[1] - math.copysign(0.12, a[1]), 0.1 + a[2]], q, now)
             for a, b, q in (
-                (turn.left, ahead.left, turn.poses(now)[0].orientation),
-                (turn.right, ahead.right, turn.poses(now)[1].orientation),
+                (rotating.left, walking_ahead.left, rotating.poses(now)[0].orientation),
+                (rotating.right, walking_ahead.right, rotating.poses(now)[1].orientation),
             )
         )
         oracle.check(controller.update(left, right, now=now, dt=dt), dt)
     assert oracle.largest["wheel"] > 0.99
-    assert oracle.largest["turn"] > 0.99
+    assert oracle.largest["yaw"] > 0.99

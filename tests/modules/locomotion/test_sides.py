@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Left is left: feet on each other's side stop the base, unless they are a dancer's."""
+"""Exchanged foot trackers stop the base, but crossed steps do not."""
 
 import itertools
 import math
@@ -19,7 +19,7 @@ from tests.modules.locomotion.operators import Operator, Stance, standing, stepp
 LIVE = LocomotionConfig()
 RECORDED = LocomotionConfig(check_sides=False)
 FULL_STOP = 0.5
-"""Within this time in [s] the base stands, whatever it did before."""
+"""The base stands within this time in [s] from any motion."""
 
 
 def beside(offset: float, ahead: float = 0.0, yaw: float = 0.0) -> Operator:
@@ -81,17 +81,17 @@ def test_feet_at_rest_are_on_their_sides_for_any_heading(
 
 
 @pytest.mark.parametrize("operator", [stepping(2.2), walking(0.4)])
-def test_exchanged_trackers_move_nothing_and_putting_them_right_is_enough(
+def test_exchanged_trackers_move_nothing_until_they_are_worn_correctly(
     operator: Operator,
 ) -> None:
     controller = LocomotionController(LIVE)
     wrong = drive(controller, exchanged(operator), 0.0, 4.0)
     assert all(is_zero(output) and is_swapped(output) for output in wrong)
-    # Somebody puts them right, which takes them a while without trackers.
+    # The operator exchanges them, which takes some time without samples.
     silence = [controller.update(None, None, now=4.0 + tick * DT, dt=DT) for tick in range(1, 101)]
     assert all(is_zero(output) for output in silence)
     right = drive(controller, lambda time: operator(time - 6.0), 6.0, 14.0)
-    # In the first tick they are where the others were last.
+    # In the first tick each one is at the last position of the other.
     assert not any(is_swapped(output) for output in right[1:])
     assert right[-1].command.linear_x > 0.3
     speeds = [0.0, *(output.command.linear_x for output in right)]
@@ -133,9 +133,9 @@ def test_feet_that_cross_slowly_are_reported_at_rest_until_they_uncross() -> Non
         return crossed(standing, 0.3 * share)(time)
 
     outputs = drive(LocomotionController(LIVE), crossing, 0.0, 9.0)
-    told = [index * DT for index, output in enumerate(outputs) if is_swapped(output)]
+    reported = [index * DT for index, output in enumerate(outputs) if is_swapped(output)]
     assert all(is_zero(output) for output in outputs)
-    assert 1.0 < told[0] < 3.0 and 5.0 < told[-1] < 6.5
+    assert 1.0 < reported[0] < 3.0 and 5.0 < reported[-1] < 6.5
     since = {cause.since for output in outputs for cause in output.causes}
     assert len(since) == 1, "one swap is one cause"
 

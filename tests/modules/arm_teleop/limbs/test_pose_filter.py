@@ -25,22 +25,22 @@ DT = 0.01
 FIXED = SmoothingConfig(min_cutoff=2.8, turn_min_cutoff=2.8, beta=0.0, turn_beta=0.0, lead=0.0)
 
 
-def smoothed(config: SmoothingConfig, positions: Array, turns: Array) -> tuple[Array, Array]:
-    """Return what a filter makes of poses at 100 Hz."""
+def smoothed(config: SmoothingConfig, positions: Array, rotations: Array) -> tuple[Array, Array]:
+    """Return the output of a filter for poses at 100 Hz."""
     made = PoseFilter(config)
     results = []
-    for position, turn in zip(positions.tolist(), turns.tolist(), strict=True):
-        made.update((tuple(position), tuple(turn)), DT)
+    for position, rotation in zip(positions.tolist(), rotations.tolist(), strict=True):
+        made.update((tuple(position), tuple(rotation)), DT)
         results.append(made.predict(0.0))
     return np.array([p for p, _ in results]), np.array([q for _, q in results])
 
 
-def noisy(positions: Array, turns: Array, seed: int) -> tuple[Array, Array]:
+def noisy(positions: Array, rotations: Array, seed: int) -> tuple[Array, Array]:
     """Return poses with 2 mm and 0.5 degrees of noise on every axis."""
     random = np.random.default_rng(seed)
     shift = random.normal(scale=0.002, size=positions.shape)
-    turn = quat_exp(random.normal(scale=math.radians(0.5), size=positions.shape))
-    return positions + shift, multiply(turn, turns)
+    rotation = quat_exp(random.normal(scale=math.radians(0.5), size=positions.shape))
+    return positions + shift, multiply(rotation, rotations)
 
 
 def hand(seed: int, count: int = 2000) -> tuple[Array, Array]:
@@ -50,32 +50,32 @@ def hand(seed: int, count: int = 2000) -> tuple[Array, Array]:
 
 
 def lag(error: Array, speed: Array) -> float:
-    """Return by how much time a signal trails, from its error and its speed, in [s]."""
+    """Return the lag of a signal in [s], from its error and its speed."""
     return -float((error * speed).sum() / np.square(speed).sum())
 
 
 def lags(config: SmoothingConfig, seed: int) -> tuple[float, float]:
     """Return the lags of position and rotation on a noisy hand in [s]."""
-    positions, turns = hand(seed)
-    placed, turned = smoothed(config, *noisy(positions, turns, seed))
+    positions, rotations = hand(seed)
+    filtered, filtered_rotations = smoothed(config, *noisy(positions, rotations, seed))
     speed = np.gradient(positions, DT, axis=0)
-    error = quat_log(multiply(turned, quat_conjugate(turns)))
-    rate = quat_log(multiply(turns[2:], quat_conjugate(turns[:-2]))) / (2.0 * DT)
-    return lag(placed - positions, speed), lag(error[1:-1], rate)
+    error = quat_log(multiply(filtered_rotations, quat_conjugate(rotations)))
+    rate = quat_log(multiply(rotations[2:], quat_conjugate(rotations[:-2]))) / (2.0 * DT)
+    return lag(filtered - positions, speed), lag(error[1:-1], rate)
 
 
 def unrest(config: SmoothingConfig) -> tuple[float, float]:
-    """Return what noise of a resting tracker is left in [m] and [rad]."""
+    """Return the remaining noise of a tracker at rest in [m] and [rad]."""
     still = np.zeros((2000, 3)), np.tile(IDENTITY, (2000, 1))
-    placed, turned = smoothed(config, *noisy(*still, seed=5))
-    angles = quat_distance(turned, still[1])
+    filtered, filtered_rotations = smoothed(config, *noisy(*still, seed=5))
+    angles = quat_distance(filtered_rotations, still[1])
     return (
-        float(np.sqrt(np.square(placed[200:]).sum(axis=1).mean())),
+        float(np.sqrt(np.square(filtered[200:]).sum(axis=1).mean())),
         float(np.sqrt(np.square(angles[200:]).mean())),
     )
 
 
-def test_at_rest_it_is_as_calm_as_a_slow_low_pass() -> None:
+def test_at_rest_it_reduces_noise_like_a_slow_low_pass() -> None:
     ours, fixed = unrest(SmoothingConfig()), unrest(FIXED)
     assert ours[0] == pytest.approx(fixed[0], rel=0.1)
     assert ours[1] == pytest.approx(fixed[1], rel=0.1)
@@ -106,48 +106,48 @@ def one_euro(config: SmoothingConfig, positions: np.ndarray) -> np.ndarray:
 
 def test_without_lead_it_is_the_one_euro_filter() -> None:
     config = dataclasses.replace(SmoothingConfig(), lead=0.0)
-    positions, turns = noisy(*hand(1, 500), seed=1)
-    placed, turned = smoothed(config, positions, turns)
-    turn = OneEuroRotationFilter(
+    positions, rotations = noisy(*hand(1, 500), seed=1)
+    filtered, filtered_rotations = smoothed(config, positions, rotations)
+    rotation_filter = OneEuroRotationFilter(
         config.turn_min_cutoff, config.turn_beta, config.turn_derivative_cutoff
     )
-    np.testing.assert_allclose(placed, one_euro(config, positions), atol=1e-12)
-    # The rotation takes chords for arcs, and averages its speed in the room, not in the body.
-    rotations = np.array([turn.update(rotation, DT) for rotation in turns])
-    assert np.max(quat_distance(turned, rotations)) < 3e-4
+    np.testing.assert_allclose(filtered, one_euro(config, positions), atol=1e-12)
+    # Here rotations are chords instead of arcs, and their speed is averaged in the room frame.
+    expected = np.array([rotation_filter.update(rotation, DT) for rotation in rotations])
+    assert np.max(quat_distance(filtered_rotations, expected)) < 3e-4
 
 
 def test_the_sign_of_a_quaternion_does_not_matter() -> None:
-    positions, turns = hand(0, 300)
-    flipped = turns * np.where(np.arange(300) % 3 == 0, -1.0, 1.0)[:, None]
-    one = smoothed(SmoothingConfig(), positions, turns)[1]
+    positions, rotations = hand(0, 300)
+    flipped = rotations * np.where(np.arange(300) % 3 == 0, -1.0, 1.0)[:, None]
+    one = smoothed(SmoothingConfig(), positions, rotations)[1]
     other = smoothed(SmoothingConfig(), positions, flipped)[1]
     assert np.max(quat_distance(one, other)) < 1e-12
 
 
-def test_a_turned_room_gives_a_turned_result() -> None:
-    positions, turns = noisy(*hand(2, 300), seed=2)
+def test_a_rotated_room_gives_a_rotated_result() -> None:
+    positions, rotations = noisy(*hand(2, 300), seed=2)
     room = quat_exp([0.4, -1.1, 2.0])
-    one = smoothed(SmoothingConfig(), positions, turns)
-    other = smoothed(SmoothingConfig(), quat_rotate(room, positions), multiply(room, turns))
+    one = smoothed(SmoothingConfig(), positions, rotations)
+    other = smoothed(SmoothingConfig(), quat_rotate(room, positions), multiply(room, rotations))
     np.testing.assert_allclose(other[0], quat_rotate(room, one[0]), atol=1e-12)
     assert np.max(quat_distance(other[1], multiply(room, one[1]))) < 1e-12
 
 
-def test_steady_motion_is_foreseen() -> None:
+def test_steady_motion_is_predicted() -> None:
     made = PoseFilter(SmoothingConfig(lead=1.0, rest_speed=1e-6, rest_turn=1e-6))
     tilted = quat_exp([1.2, 0.5, 0.0])
     for k in range(300):
-        turned = multiply(quat_exp([0.0, 0.0, 0.5 * k * DT]), tilted)
-        x, y, z, w = turned.tolist()
+        rotated = multiply(quat_exp([0.0, 0.0, 0.5 * k * DT]), tilted)
+        x, y, z, w = rotated.tolist()
         made.update(((0.3 * k * DT, 0.0, 0.0), (x, y, z, w)), DT)
-    position, turn = made.predict(0.01)
+    position, rotation = made.predict(0.01)
     now = 299 * DT + 0.05 * -math.expm1(-0.2)
     assert position[0] == pytest.approx(0.3 * now, abs=1e-6)
-    assert quat_distance(turn, multiply(quat_exp([0.0, 0.0, 0.5 * now]), tilted)) < 1e-4
+    assert quat_distance(rotation, multiply(quat_exp([0.0, 0.0, 0.5 * now]), tilted)) < 1e-4
 
 
-def test_without_samples_motion_runs_out() -> None:
+def test_without_samples_the_predicted_motion_ends() -> None:
     made = PoseFilter(SmoothingConfig())
     for k in range(100):
         made.update(((0.5 * k * DT, 0.0, 0.0), IDENTITY), DT)

@@ -32,7 +32,7 @@ def limited(
     return target[0], [cause.rule for cause in log.causes]
 
 
-def test_a_target_within_reach_stays_as_it_is() -> None:
+def test_a_target_within_reach_is_unchanged() -> None:
     assert limited(limit_of(), 0.4, 0.2, 1.1) == ((0.4, 0.2, 1.1), [])
 
 
@@ -42,7 +42,7 @@ def test_a_target_out_of_reach_becomes_the_nearest_within() -> None:
     assert rules == [Rule.UNREACHABLE]
 
 
-def test_the_sphere_is_carried_and_turned_by_the_torso() -> None:
+def test_the_sphere_moves_and_rotates_with_the_torso() -> None:
     quarter = math.sqrt(0.5)
     torso = ((0.3, 0.0, 1.0), (0.0, 0.0, quarter, quarter))
     position = limited(limit_of(), 2.0, 0.0, 1.1, torso=torso)[0]
@@ -54,7 +54,7 @@ def test_a_torso_that_may_lean_makes_the_sphere_larger() -> None:
     np.testing.assert_allclose(limited(limit, 2.0, 0.2, 1.1)[0], [0.55, 0.2, 1.1])
 
 
-def test_a_target_moves_no_faster_for_being_limited() -> None:
+def test_limiting_a_target_does_not_make_it_faster() -> None:
     random = np.random.default_rng(0)
     limit = limit_of(LimbConfig(workspace=WorkspaceBox((-1, -1, 0.8), (0.3, 0.3, 1.3))))
     for _ in range(300):

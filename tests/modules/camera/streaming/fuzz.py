@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mutates messages and throws them at a server or a client, over real connections.
+"""Sends mutated messages to a server or a client over real connections.
 
 `python -m tests.modules.camera.streaming.fuzz 100000` runs as many against each.
 """
@@ -33,12 +33,12 @@ from tests.waiting import wait_for
 BATCH = 200
 """Messages to a client between two measurements of memory."""
 WARM_UP = 0.3
-"""Share of the messages after which memory has to stay where it is."""
+"""Share of the messages after which memory must not grow."""
 
 
 @dataclass
 class FuzzResult:
-    """What came of it: messages thrown, connections they took, growth of memory in [byte]."""
+    """The result: messages sent, connections used, and growth of memory in [byte]."""
 
     messages: int
     connections: int
@@ -125,7 +125,7 @@ class _Memory:
 
 
 def fuzz_server(messages: int, seed: int = 0) -> FuzzResult:
-    """Throw messages at a server, most of them from a client that has proved itself."""
+    """Send messages to a server, most of them from an authenticated client."""
     mutator, memory = Mutator(seed, wire.FROM_CLIENT), _Memory(messages)
     camera = FakeCamera(fps=30.0)
     sent = connections = 0
@@ -155,7 +155,7 @@ def fuzz_server(messages: int, seed: int = 0) -> FuzzResult:
 
 
 def fuzz_client(messages: int, seed: int = 0) -> FuzzResult:
-    """Throw messages at a client, most of them after it has been welcomed."""
+    """Send messages to a client, most of them after the welcome message."""
     mutator, memory = Mutator(seed, wire.FROM_SERVER), _Memory(messages)
     counts = {"sent": 0, "connections": 0}
 

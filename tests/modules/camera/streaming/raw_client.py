@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client that does what no honest one does, written on a bare socket."""
+"""A client that breaks the protocol, on a bare socket."""
 
 import os
 import socket
@@ -34,7 +34,7 @@ class RawClient:
         return wire.verify(data, header, self._exactly(header.length))
 
     def is_closed(self, timeout: float = 5.0) -> bool:
-        """Whether the server ends the connection, after whatever it still sends."""
+        """Whether the server ends the connection, after its remaining messages."""
         self.socket.settimeout(timeout)
         try:
             while self.socket.recv(65536):

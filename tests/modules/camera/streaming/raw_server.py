@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server that does what no honest one does, written on a bare socket."""
+"""A server that breaks the protocol, on a bare socket."""
 
 import contextlib
 import os
@@ -56,7 +56,7 @@ def greet(connection: socket.socket, token: str | None) -> None:
 
 @contextlib.contextmanager
 def impostor() -> Iterator[int]:
-    """Yield the port of a server that welcomes everybody without knowing the token."""
+    """Yield the port of a server that welcomes every client without knowing the token."""
     with serving(lambda connection: greet(connection, "no idea what it is")) as port:
         yield port
 

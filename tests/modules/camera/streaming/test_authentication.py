@@ -10,7 +10,7 @@ from teleop_system.modules.camera.streaming import authentication
 from teleop_system.modules.camera.streaming.config import TOKEN_VARIABLE
 
 
-def test_only_who_knows_the_token_can_prove_it() -> None:
+def test_only_a_client_with_the_token_can_prove_it() -> None:
     ours, theirs = authentication.new_nonce(), authentication.new_nonce()
     proof = authentication.client_proof("the right token", ours, theirs)
     assert authentication.is_same(
@@ -26,7 +26,7 @@ def test_only_who_knows_the_token_can_prove_it() -> None:
     assert not any(authentication.is_same(proof, other) for other in others)
 
 
-def test_a_proof_is_of_no_use_the_next_time() -> None:
+def test_nonces_are_not_repeated() -> None:
     assert authentication.new_nonce() != authentication.new_nonce()
 
 
@@ -42,7 +42,7 @@ def test_a_public_address_needs_a_token(host: str) -> None:
     authentication.require_safe_bind(StreamingConfig(host=host), "a token long enough")
 
 
-def test_a_name_that_stands_for_nothing_is_an_error() -> None:
+def test_an_unknown_host_name_is_an_error() -> None:
     with pytest.raises(ConfigError, match="no address"):
         authentication.is_loopback("no-such-name.invalid")
 
@@ -59,7 +59,7 @@ def test_the_environment_overrides_the_file(
     assert load_token(config) == "from the environment"
 
 
-def test_a_missing_token_is_none_and_a_bad_one_an_error(
+def test_a_missing_token_is_allowed_and_a_bad_one_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(TOKEN_VARIABLE, raising=False)
@@ -74,7 +74,7 @@ def test_a_missing_token_is_none_and_a_bad_one_an_error(
         load_token(StreamingConfig())
 
 
-def test_unusable_tls_files_are_named(tmp_path: Path) -> None:
+def test_unusable_tls_files_are_reported(tmp_path: Path) -> None:
     absent = str(tmp_path / "absent.pem")
     with pytest.raises(ConfigError, match=r"absent\.pem"):
         authentication.server_tls(StreamingConfig(tls=TlsConfig(absent, absent)))

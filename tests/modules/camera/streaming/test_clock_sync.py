@@ -7,7 +7,7 @@ import numpy as np
 from teleop_system.modules.camera.streaming.clock_sync import ClockSync
 
 
-def test_the_offset_of_a_far_clock_is_found_through_uneven_delays() -> None:
+def test_the_offset_of_a_remote_clock_is_found_despite_uneven_delays() -> None:
     rng = np.random.default_rng(0)
     clock, offset = ClockSync(), 5_000_000_000
     for ping in range(12):

@@ -29,7 +29,9 @@ def random_frame(seed: int, width: int, height: int) -> RGBDFrame:
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**31), width=st.integers(1, 70), height=st.integers(1, 70))
-def test_lossless_frames_of_any_size_come_back_exactly(seed: int, width: int, height: int) -> None:
+def test_lossless_frames_of_any_size_are_decoded_exactly(
+    seed: int, width: int, height: int
+) -> None:
     codec, frame = RGBDCodec(CodecConfig(color="lossless")), random_frame(seed, width, height)
     rgb, depth = codec.decode(codec.encode(frame))
     np.testing.assert_array_equal(rgb, frame.rgb)
@@ -45,7 +47,7 @@ def test_jpeg_colour_stays_close_and_depth_within_half_a_millimetre() -> None:
     assert packed.size < 70_000
 
 
-def test_a_camera_without_depth_costs_no_bytes_for_it() -> None:
+def test_a_camera_without_depth_sends_no_bytes_of_depth() -> None:
     frame = dataclasses.replace(scene(), depth=np.zeros((120, 160), np.float32))
     packed = RGBDCodec().encode(frame)
     assert packed.depth == b""
@@ -150,7 +152,7 @@ def test_a_frame_of_absurd_size_is_not_decoded(side: int) -> None:
         RGBDCodec().decode(packed)
 
 
-def test_absent_libraries_are_named_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_libraries_are_reported_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     real = builtins.__import__
 
     def refuse(name: str, *args: object, **kwargs: object) -> object:

@@ -30,7 +30,7 @@ def server() -> Iterator[RGBDStreamServer]:
 
 @pytest.fixture
 def honest(server: RGBDStreamServer) -> Iterator[RGBDStreamClient]:
-    """A client that must not notice anything."""
+    """A client that must not be affected."""
     patient = quick_config(server.address[1], message=5.0, silence=10.0, handshake=5.0)
     client = RGBDStreamClient(patient, token=TOKEN)
     assert client.initialize()
@@ -101,7 +101,7 @@ def test_a_silent_connection_is_closed(server: RGBDStreamServer) -> None:
 
 @pytest.mark.usefixtures("honest")
 @pytest.mark.parametrize("data", [b"RGBD", b"GET / HTTP/1.1\r\nHost: a"])
-def test_a_client_that_sends_a_byte_now_and_then_is_closed(
+def test_a_client_that_sends_single_bytes_slowly_is_closed(
     server: RGBDStreamServer, data: bytes
 ) -> None:
     raw = RawClient(server.address[1])
@@ -110,7 +110,7 @@ def test_a_client_that_sends_a_byte_now_and_then_is_closed(
     with pytest.raises(OSError):
         while time.monotonic() - begun < 5.0:
             raw.send(b"a")
-            time.sleep(0.05)  # A slow client is what this test is about.
+            time.sleep(0.05)  # The client of this test is slow.
     assert time.monotonic() - begun < 2.0
 
 

@@ -23,7 +23,7 @@ def frame_payload() -> bytes:
 
 
 def absurd_frame() -> bytes:
-    """Return a frame of 4096 x 4096 pixels in a few bytes, which must not be believed."""
+    """Return a frame that claims 4096 x 4096 pixels in a few bytes."""
     frame = scene(32, 24)
     images = dataclasses.replace(RGBDCodec().encode(frame), width=4096, height=4096)
     return wire.pack_frame(wire.FrameContent(images, frame.intrinsics, frame.extrinsics, 0.0, 0.0))

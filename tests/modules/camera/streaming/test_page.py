@@ -72,7 +72,7 @@ def test_the_page_shows_colour_depth_and_latency(page: Page, tmp_path: Path) -> 
         wait_for(lambda: np.allclose(pixel_of(page), shown.rgb[240, 320], atol=12))
         for row, column in [(240, 320), (470, 10), (5, 5), (100, 600)]:
             depth = page.evaluate(f"stream.depth[{row} * 640 + {column}]")
-            # Half a millimetre may be rounded either way.
+            # Half a millimetre may be rounded up or down.
             assert abs(depth - 1000.0 * shown.depth[row, column]) <= 0.51
         near = page.evaluate(PIXEL.format("depth", 320, 240))
         far = page.evaluate(PIXEL.format("depth", 10, 60))
@@ -99,7 +99,7 @@ def test_the_page_asks_for_the_token_and_refuses_a_wrong_one(page: Page, tmp_pat
     camera.shutdown()
 
 
-def test_dragging_the_picture_turns_the_head(page: Page) -> None:
+def test_dragging_the_picture_rotates_the_head(page: Page) -> None:
     camera = FakeCamera(fps=30.0)
     requests: list[HeadRequest] = []
     with RGBDStreamServer(camera, config(), on_head=requests.append) as server:
@@ -113,7 +113,7 @@ def test_dragging_the_picture_turns_the_head(page: Page) -> None:
         wait_for(lambda: bool(requests))
         page.command("Input.dispatchMouseEvent", type="mouseReleased", x=x, y=y, **mouse)
         pan, tilt = requests[-1].angles or (0.0, 0.0)
-        # The scene follows the mouse: pulled to the right, the head turns left.
+        # The scene follows the mouse: dragged to the right, the head rotates to the left.
         assert pan == pytest.approx(120.0 / box["width"], rel=0.05)
         assert tilt == pytest.approx(48.0 / box["width"], rel=0.05)
     camera.shutdown()
@@ -133,7 +133,7 @@ def test_the_page_shows_any_coding_and_a_camera_without_depth(page: Page, color:
     camera.shutdown()
 
 
-def test_the_page_comes_back_when_the_server_does(page: Page) -> None:
+def test_the_page_reconnects_when_the_server_returns(page: Page) -> None:
     camera = FakeCamera(fps=30.0)
     with RGBDStreamServer(camera, config()) as server:
         page.open(server.url)

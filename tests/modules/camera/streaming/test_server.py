@@ -42,7 +42,7 @@ def connect(server: RGBDStreamServer, **changes: object) -> RGBDStreamClient:
 
 
 class TestClientIsACamera(CameraStreamSuite):
-    """The client of a stream is a camera like any other."""
+    """The client of a stream keeps the promises of a camera."""
 
     @pytest.fixture(autouse=True)
     def server(self, camera: FakeCamera) -> Iterator[None]:
@@ -125,7 +125,7 @@ def test_head_orientations_reach_the_server_with_their_time(camera: FakeCamera) 
         assert not client.send_head([0.0, 0.0, 0.0, 1.0])
 
 
-def test_two_operators_do_not_turn_the_head_at_once(camera: FakeCamera) -> None:
+def test_only_one_operator_at_a_time_moves_the_head(camera: FakeCamera) -> None:
     requests: list[HeadRequest] = []
     with RGBDStreamServer(camera, quick_config(), token=TOKEN, on_head=requests.append) as server:
         first, second = connect(server), connect(server)
@@ -159,7 +159,7 @@ def test_a_wrong_token_is_refused_at_both_ends(
         stranger = RGBDStreamClient(quick_config(server.address[1]), token="something else")
         begun = time.monotonic()
         assert stranger.initialize() is False
-        assert time.monotonic() - begun < 0.9, "a refusal is known at once"
+        assert time.monotonic() - begun < 0.9, "a refusal is reported at once"
         assert server.stats().clients == 0
     assert "its token is wrong" in caplog.text
 
@@ -199,7 +199,7 @@ def test_a_full_server_refuses_with_the_reason(
         first.shutdown()
 
 
-def test_a_client_comes_back_when_its_server_does(camera: FakeCamera) -> None:
+def test_a_client_reconnects_when_its_server_returns(camera: FakeCamera) -> None:
     with RGBDStreamServer(camera, quick_config(), token=TOKEN) as server:
         port = server.address[1]
         client = connect(server)

@@ -41,7 +41,7 @@ def get(
         ("/viewer.css", "text/css"),
     ],
 )
-def test_the_page_is_served_with_nothing_from_elsewhere(
+def test_the_page_loads_nothing_from_other_hosts(
     server: RGBDStreamServer, path: str, kind: str
 ) -> None:
     response, body = get(server, path)

@@ -30,7 +30,7 @@ def resealed(data: bytes) -> bytes:
     return head + struct.pack("!I", zlib.crc32(head, zlib.crc32(payload))) + payload
 
 
-def test_a_message_comes_back_as_it_was() -> None:
+def test_a_message_is_decoded_as_it_was_encoded() -> None:
     data = wire.pack(MessageType.PONG, bytes(16), sequence=7, measured=123, sent=456)
     message = wire.unpack(data, EVERY)
     header = message.header
@@ -39,7 +39,7 @@ def test_a_message_comes_back_as_it_was() -> None:
     assert message.payload == bytes(16)
 
 
-def test_a_frame_comes_back_as_it_was() -> None:
+def test_a_frame_is_decoded_as_it_was_encoded() -> None:
     sent = content()
     found = wire.unpack_frame(wire.pack_frame(sent))
     assert found.images.color == sent.images.color
