@@ -2,7 +2,7 @@
 """Largest motion of each joint in one tick, so that it can always stop before its limit."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy import add, minimum, multiply, negative, sqrt, subtract
@@ -37,11 +37,6 @@ class JointLimitArrays:
             values = getattr(self, name)
             if not (np.isfinite(values) & (values > 0.0)).all():
                 raise ConfigError(f"{name} limits must be positive and finite, got {values}")
-
-    def taken(self, order: Any) -> "JointLimitArrays":
-        """Return the limits in another order of joints."""
-        names = ("lower", "upper", "velocity", "acceleration")
-        return JointLimitArrays(*(getattr(self, name)[order].copy() for name in names))
 
 
 class BrakingState(NamedTuple):

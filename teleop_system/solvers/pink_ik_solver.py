@@ -55,11 +55,6 @@ class PinkIKSolver(ModelSolver):
         self._create_tasks()
         return True
 
-    @property
-    def backends(self) -> tuple[str, ...]:
-        """Names of the QP back ends in the order they are tried."""
-        return tuple(self._backends)
-
     def _create_tasks(self) -> None:
         import pink
         import pinocchio as pin
