@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start a simulated robot, its operator and all controllers: `launch_all.py --help`.
 
-The same as `teleop launch teleop_sim_full`, for those who have not installed the package.
+The same as `teleop launch teleop_sim_full`, for use without an installed package.
 """
 
 import sys

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start the operator's side alone: `launch_master.py --help`.
 
-The same as `teleop launch master_sim`, for those who have not installed the package.
+The same as `teleop launch master_sim`, for use without an installed package.
 """
 
 import sys

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start a recorded operator and the controllers: `launch_master_mocap.py --file wave --loop true`.
 
-The same as `teleop launch master_mocap`, for those who have not installed the package.
+The same as `teleop launch master_mocap`, for use without an installed package.
 """
 
 import sys

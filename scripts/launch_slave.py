@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start the robot's side alone: `launch_slave.py --help`.
 
-The same as `teleop launch slave_mujoco`, for those who have not installed the package.
+The same as `teleop launch slave_mujoco`, for use without an installed package.
 """
 
 import sys

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replay BVH files in MuJoCo and score them: `run_mocap_replay.py recordings/ --json scores.json`.
 
-The same as `teleop replay`, for those who have not installed the package.
+The same as `teleop replay`, for use without an installed package.
 """
 
 import sys

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replay a motion over a grid of settings: `run_parameter_sweep.py wave arm.reach=0.9,0.97`.
 
-The same as `teleop sweep`, for those who have not installed the package.
+The same as `teleop sweep`, for use without an installed package.
 """
 
 import sys

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run a whole session: `run_teleop.py --mode simulation --modules arm,hand --no-gui key=value`.
 
-The same as `teleop run`, for those who have not installed the package.
+The same as `teleop run`, for use without an installed package.
 """
 
 import sys

@@ -60,7 +60,7 @@ def replay_command(
         typer.Option("--json", help="Also write the scores to this file.", show_default=False),
     ] = None,
 ) -> None:
-    """Let recorded people move the simulated robot, and score how well it follows.
+    """Replay recorded motions on the simulated robot, and score how well it follows.
 
     Each replay writes a folder in [bold]runs/[/] with report, pictures and arrays. The exit code
     is 1 if a replay was not safe.

@@ -55,7 +55,7 @@ def run_session_command(
         typer.Option("--film/--no-film", help="Save a picture and a video if there is no window."),
     ] = True,
 ) -> None:
-    """Let an operator control the whole body of a robot.
+    """Run a session, in which an operator controls the whole body of a robot.
 
     The session ends after [bold]operator.duration[/] seconds, when the window is closed, or with
     Ctrl-C, and writes a folder in [bold]runs/[/] with a report.

@@ -44,7 +44,7 @@ class CameraTopicNames:
 class RGBDTopicCamera(BufferedCamera):
     """Pairs colour and depth images, in its own node and thread unless it is given a node.
 
-    Image topics carry no pose, so frames have the orientation of the neck, at the origin.
+    Image topics have no pose, so frames have the orientation of the neck, at the origin.
 
     Args:
         name: Name of the camera in errors and in the ROS graph.

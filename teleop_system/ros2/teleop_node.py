@@ -24,7 +24,7 @@ from teleop_system.settings import TeleopSettings, load_settings
 from teleop_system.utils.ros2_helpers import QoSPreset, TopicNames, get_qos_profile
 
 DIAGNOSTICS_EVERY = 5
-"""One of so many status messages also goes to `/diagnostics`, for ROS 2's own tools."""
+"""Every n-th status message is also published on `/diagnostics`, for ROS 2's own tools."""
 
 SUCCESS = TransitionCallbackReturn.SUCCESS
 FAILURE = TransitionCallbackReturn.FAILURE

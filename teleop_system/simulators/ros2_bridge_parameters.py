@@ -18,7 +18,7 @@ MODEL_GAINS = [-1.0]
 
 
 def _parameter(default: Any, text: str, low: float = 0.0, high: float = 0.0) -> Any:
-    """Return a field with its description and, where it has one, its range."""
+    """Return a field with its description and its range, if any."""
     return field(default=default, metadata={"text": text, "low": low, "high": high})
 
 
@@ -27,9 +27,9 @@ class BridgeParameters:
     """The fixed parameters of the bridge; every field is a parameter of the same name."""
 
     robot: str = _parameter(
-        "", "A robot of `teleop robots`, or a folder with a model; empty as the settings say."
+        "", "Robot name from `teleop robots`, or model folder; empty for that of the settings."
     )
-    scene: str = _parameter("", "Surroundings of the robot; empty as the settings say.")
+    scene: str = _parameter("", "Surroundings of the robot; empty for those of the settings.")
     pace: str = _parameter(
         PACES[0], "real_time, fast (as the machine can) or stepped (by the service step)."
     )
@@ -39,13 +39,13 @@ class BridgeParameters:
     )
     odom_rate: float = _parameter(50.0, "Odometry messages per second in [Hz].", 1.0, 1e3)
     publish_clock: bool = _parameter(
-        True, "Publish simulated time on /clock; of several bridges only one should."
+        True, "Publish simulated time on /clock; only one of several bridges may do so."
     )
-    camera: bool = _parameter(False, "Publish pictures.")
+    camera: bool = _parameter(False, "Publish camera images.")
     camera_name: str = _parameter("", "Camera of the model; empty for the robot's head.")
-    camera_fps: float = _parameter(15.0, "Pictures per second in [Hz].", 0.1, 120.0)
-    camera_width: int = _parameter(640, "Columns of a picture in [px].", 16, 8192)
-    camera_height: int = _parameter(480, "Rows of a picture in [px].", 16, 8192)
+    camera_fps: float = _parameter(15.0, "Images per second in [Hz].", 0.1, 120.0)
+    camera_width: int = _parameter(640, "Columns of an image in [px].", 16, 8192)
+    camera_height: int = _parameter(480, "Rows of an image in [px].", 16, 8192)
     viewer: bool = _parameter(False, "Show the simulation in a window.")
     auto_engage: bool = _parameter(
         False, "Engage automatically; only for simulated or recorded operators."
@@ -104,7 +104,7 @@ def declare(node: Any) -> None:
 
 
 def differing(kept: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
-    """Return the names of parameters whose wanted value differs from the present one."""
+    """Return the names of parameters with a new value."""
 
     def plain(value: Any) -> Any:
         return value if isinstance(value, str) else list(value or ())

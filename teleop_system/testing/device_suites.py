@@ -33,7 +33,7 @@ class MasterTrackerSuite(LifecycleSuite[IMasterTracker]):
         assert tracker.get_role() is role
 
     def test_pose_is_invalid_while_not_connected(self) -> None:
-        """Before and after the connection the pose is invalid; that is no error."""
+        """Before and after the connection the pose is invalid; this is not an error."""
         tracker = self.create()
         assert tracker.get_pose().valid is False
         assert tracker.initialize() is True
@@ -66,7 +66,7 @@ class HandInputSuite(LifecycleSuite[IHandInput]):
             assert hand.get_joint_state().side == hand.get_side()
 
     def test_state_is_invalid_while_not_connected(self) -> None:
-        """Before and after the connection the state is invalid; that is no error."""
+        """Before and after the connection the state is invalid; this is not an error."""
         hand = self.create()
         assert hand.get_joint_state().valid is False
         assert hand.initialize() is True

@@ -13,7 +13,7 @@ Pair = tuple[str, str]
 class ContactMonitor:
     """Collects the pairs of the robot's links that touched.
 
-    Fingers of one hand may touch each other and the palm: a pinch is no collision.
+    Fingers of one hand may touch each other and the palm: a pinch is not a collision.
 
     Args:
         simulator: The simulation.
@@ -42,7 +42,7 @@ class ContactMonitor:
 
 
 def _bodies_of(simulator: MuJoCoSimulator, joints: tuple[str, ...]) -> frozenset[str]:
-    """Return the bodies of a hand: its palm and all bodies beyond."""
+    """Return the bodies of a hand: its palm and all bodies attached to it."""
     model = simulator.model
     palms = {int(model.body_parentid[model.joint(joint).bodyid[0]]) for joint in joints}
     found = set(palms)

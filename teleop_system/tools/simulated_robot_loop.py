@@ -76,7 +76,7 @@ class SimulatedRobotLoop:
         self._robot_side.drive.close()
 
     def aim_head(self, pan: float, tilt: float) -> None:
-        """Command the head to `pan` and `tilt` [rad]; it holds when commands cease."""
+        """Command the head to `pan` and `tilt` [rad]; it holds when commands stop."""
         pairs = zip((pan, tilt), self._head_joints, strict=True)
         angles = [angle for angle, joint in pairs if joint is not None]
         if angles:

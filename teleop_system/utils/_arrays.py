@@ -69,7 +69,7 @@ def join(*parts: Component) -> Array:
 def split_rotation(
     q: ArrayLike,
 ) -> tuple[Component, Component, Component, Component, Component]:
-    """Return x, y, z, w and the squared norm; InvalidPoseError if it is no rotation."""
+    """Return x, y, z, w and the squared norm; InvalidPoseError if it is not a rotation."""
     array = as_vectors(q, 4, "quaternion")
     x, y, z, w = split(array)
     squared = x * x + y * y + z * z + w * w

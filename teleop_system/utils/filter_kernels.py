@@ -52,7 +52,7 @@ def smooth(
     derivative_cutoff: float,
     dt: float,
 ) -> None:
-    """Bring filtered numbers up to date with ones measured `dt` [s] after the last.
+    """Update filtered numbers with measurements `dt` [s] after the last ones.
 
     Args:
         signals: The filtered numbers, shape (N,); updated.

@@ -3,7 +3,7 @@
 
 Every function takes arrays of shape (..., 4) and broadcasts the leading axes as NumPy does.
 A quaternion need not be normalised to be used as a rotation, but one of length zero or with a
-value that is not finite is no rotation and raises InvalidPoseError. `q` and `-q` are the same
+value that is not finite is not a rotation and raises InvalidPoseError. `q` and `-q` are the same
 rotation; a function that has to choose returns the one with w >= 0.
 """
 

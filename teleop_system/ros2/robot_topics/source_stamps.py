@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Send times of messages that carry no stamp."""
+"""Send times of messages without a stamp."""
 
 import time
 from collections.abc import Callable, Mapping

@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 STRIDE = 4
-"""Every so many ticks a target is examined."""
+"""Number of ticks between two examined targets."""
 TOLERANCE = 0.01
 """Distance in [m] at which a hand has reached its target."""
 

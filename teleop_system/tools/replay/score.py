@@ -109,7 +109,7 @@ class ReplayScore:
 
     @property
     def is_safe(self) -> bool:
-        """Whether there were no limit violation, no contact, no emergency stop and no tipping."""
+        """Whether there was no limit violation, contact, emergency stop or tipping."""
         broken = self.limit_violations or self.self_contacts or self.estops
         return not broken and self.tilt < TIPPING and self.state == "engaged"
 

@@ -44,12 +44,12 @@ def check_limits(bench: Bench) -> CheckResult:
         other = bench.urdf.joints[name] if bench.urdf else None
         if other is None:
             continue
-        for side, ours, theirs in (
+        for side, in_mjcf, in_urdf in (
             ("lower", joint.lower, other.lower),
             ("upper", joint.upper, other.upper),
         ):
-            if ours != theirs and not abs(ours - theirs) <= LIMIT_TOLERANCE:
-                faults.append(f"{name} {side}: URDF {theirs:g}, MJCF {ours:g}")
+            if in_mjcf != in_urdf and not abs(in_mjcf - in_urdf) <= LIMIT_TOLERANCE:
+                faults.append(f"{name} {side}: URDF {in_urdf:g}, MJCF {in_mjcf:g}")
         if (
             joint.effort
             and other.effort

@@ -175,7 +175,7 @@ def _move_to(
     """Return the final distance of a chain from its target in [m] and [rad], from MuJoCo.
 
     The target moves along a path that the joints can follow, as an operator's hand does. All
-    chains have targets: a chain without one would hold its pose while another chain carries it.
+    chains have targets: a chain without one would hold its pose while another chain moves it.
     """
     start = dict(bench.robot.pose(bench.robot.initial_pose))
     names = solver.get_joint_names()

@@ -32,10 +32,11 @@ def check_signs(bench: Bench) -> CheckResult:
         child = urdf.joints[name].child
         if child not in bench.contents.body_names():
             continue
-        ours, theirs = _mjcf_step(bench, name, child, step), _urdf_step(urdf, name, child, step)
-        if np.abs(ours - theirs).max() > 1e-3 * step:
+        in_mjcf = _mjcf_step(bench, name, child, step)
+        in_urdf = _urdf_step(urdf, name, child, step)
+        if np.abs(in_mjcf - in_urdf).max() > 1e-3 * step:
             back = _urdf_step(urdf, name, child, -step)
-            (flipped if np.abs(ours - back).max() < 1e-3 * step else tilted).append(name)
+            (flipped if np.abs(in_mjcf - back).max() < 1e-3 * step else tilted).append(name)
     if flipped:
         return failed(f"opposite sign: {listed(flipped)}", "negate their axis in one of the files")
     if tilted:
@@ -58,10 +59,10 @@ def check_kinematics(bench: Bench) -> CheckResult:
     samples = bench.sample(independent, SAMPLES)
     root = _root_pose(bench, urdf, common[0])
     expected = link_poses(urdf, samples)
-    theirs = root @ np.stack([expected[link] for link in common], axis=1)  # (N, links, 4, 4)
-    ours = _body_poses(bench, urdf, common, samples)
-    distances = np.linalg.norm(ours[..., :3, 3] - theirs[..., :3, 3], axis=-1)
-    angles = angles_between(ours, theirs)
+    in_urdf = root @ np.stack([expected[link] for link in common], axis=1)  # (N, links, 4, 4)
+    in_mjcf = _body_poses(bench, urdf, common, samples)
+    distances = np.linalg.norm(in_mjcf[..., :3, 3] - in_urdf[..., :3, 3], axis=-1)
+    angles = angles_between(in_mjcf, in_urdf)
     detail = (
         f"{len(common)} links, {SAMPLES} configurations: at most "
         f"{distances.max():.1e} m, {angles.max():.1e} rad apart"
@@ -79,10 +80,10 @@ def check_mass(bench: Bench) -> CheckResult:
     """Both models have the same mass."""
     if bench.urdf is None:
         return skipped(NO_URDF)
-    ours = float(sum(bench.model.body_mass[body] for body in bench.bodies))
-    theirs = bench.urdf.total_mass
-    detail = f"MJCF {ours:.3f} kg, URDF {theirs:.3f} kg"
-    if abs(ours - theirs) > MASS_TOLERANCE * max(ours, theirs):
+    in_mjcf = float(sum(bench.model.body_mass[body] for body in bench.bodies))
+    in_urdf = bench.urdf.total_mass
+    detail = f"MJCF {in_mjcf:.3f} kg, URDF {in_urdf:.3f} kg"
+    if abs(in_mjcf - in_urdf) > MASS_TOLERANCE * max(in_mjcf, in_urdf):
         body = max(bench.contents.body_names(), key=lambda name: _difference(bench, name))
         return failed(detail, f"compare the masses link by link; {body} differs most")
     return passed(detail)

@@ -25,7 +25,7 @@ class DemoStep:
 
 STEPS: dict[int, DemoStep] = {
     1: DemoStep(
-        "the robot starts by itself: it connects, homes, tests its hands, and is ready",
+        "the robot starts automatically: it connects, homes, tests its hands, and is ready",
         ("session.auto_engage=false", "operator.duration=4"),
     ),
     2: DemoStep(
