@@ -74,13 +74,13 @@ class OneEuroRotationFilter:
         self.value: Quaternion | None = None
         self._velocity = (0.0, 0.0, 0.0)
 
-    def update(self, quaternion: ArrayLike, dt: float) -> Quaternion:
+    def update(self, quaternion: Quaternion, dt: float) -> Quaternion:
         """Return the smoothed unit quaternion `dt` [s] after the last; without time it stays.
 
         Raises:
             InvalidPoseError: The quaternion is not a rotation.
         """
-        x, y, z, w = np.asarray(quaternion, dtype=np.float64).tolist()
+        x, y, z, w = quaternion
         if not 0.0 < x * x + y * y + z * z + w * w < math.inf:
             raise InvalidPoseError(f"a rotation needs a finite quaternion, got {(x, y, z, w)}")
         measured = normalized((x, y, z, w))

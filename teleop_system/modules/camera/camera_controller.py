@@ -104,8 +104,7 @@ class CameraController:
         else:
             self._is_following = False
             self._neck.hold(dt)
-        sample = self._gate.sample
-        stamp = sample.timestamp if self._is_following and sample else self._clock.now
+        stamp = self._gate.stamp if self._is_following else self._clock.now
         if not math.isfinite(stamp):
             stamp = 0.0
         return PanTiltOutput(*self._neck.angles, self._log.causes, stamp)
@@ -122,13 +121,12 @@ class CameraController:
 
     def _filter_sample(self, pose: Pose6D | None, now: float) -> bool:
         """Filter a new sample; return whether there is a usable one."""
-        last = self._gate.sample
-        verdict = self._gate.check(pose, now, self._log)
+        gate, last = self._gate, self._gate.stamp
+        verdict = gate.check(pose, now, self._log)
         if verdict is Verdict.JUMPED:
             self._filter.reset()
-        elif verdict is Verdict.NEW and self._gate.sample is not None:
-            elapsed = self._gate.sample.timestamp - last.timestamp if last is not None else 0.0
-            self._filter.update(self._gate.sample.orientation, elapsed)
+        elif verdict is Verdict.NEW and gate.pose is not None:
+            self._filter.update(gate.pose[1], gate.stamp - last)
         return verdict in USABLE
 
     def _forget_input(self) -> None:

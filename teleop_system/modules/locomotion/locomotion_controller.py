@@ -47,6 +47,8 @@ class LocomotionController:
     def __init__(self, config: LocomotionConfig) -> None:
         self._config = config
         self._is_holonomic = config.drive == "holonomic"
+        self._linear_range = config.dead_zone, config.max_linear
+        self._angular_range = config.angular_dead_zone, config.max_angular
         self._log = CauseLog()
         self._clock = TickClock("base", config.stall_after)
         # A lost foot stops the base at once: no sample is bridged.
@@ -148,22 +150,20 @@ class LocomotionController:
         """Return the requested speed of every axis of the base, within its limits, as BaseSlew."""
         config, gait = self._config, self._detector.estimate
         self._ramp.advance(dt)
-        forward = self._limit("linear_x", gait.forward * config.linear_scale)
-        lateral = self._limit("linear_y", gait.lateral * config.linear_scale)
-        yaw_rate = self._limit("angular_z", gait.yaw_rate * config.angular_scale)
+        linear, angular = config.linear_scale, config.angular_scale
+        forward = self._limit("linear_x", gait.forward * linear, *self._linear_range)
+        lateral = self._limit("linear_y", gait.lateral * linear, *self._linear_range)
+        yaw_rate = self._limit("angular_z", gait.yaw_rate * angular, *self._angular_range)
         if lateral != 0.0 and not self._is_holonomic:
             self._log.add(Rule.UNSUPPORTED, "base", lateral, 0.0)
-        speeds = np.array(
-            (forward, yaw_rate, lateral) if self._is_holonomic else (forward, yaw_rate)
-        )
-        return speeds if self._ramp.is_complete else self._ramp.blend * speeds
+        speeds = (forward, yaw_rate, lateral) if self._is_holonomic else (forward, yaw_rate)
+        requested = np.array(speeds)
+        if not self._ramp.is_complete:
+            requested *= self._ramp.blend
+        return requested
 
-    def _limit(self, axis: str, speed: float) -> float:
+    def _limit(self, axis: str, speed: float, dead_zone: float, largest: float) -> float:
         """Return a speed after dead zone and saturation."""
-        config = self._config
-        is_angular = axis == "angular_z"
-        dead_zone = config.angular_dead_zone if is_angular else config.dead_zone
-        largest = config.max_angular if is_angular else config.max_linear
         if abs(speed) < dead_zone:
             return 0.0
         if abs(speed) > largest:
