@@ -15,11 +15,11 @@ from teleop_system.interfaces.causes import Rule
 from teleop_system.robots.description import Base
 from teleop_system.safety.base_kernels import AXIS, LANDING, PLAN, TOLERANCE, step_base
 from teleop_system.safety.cause_log import CauseLog
+from teleop_system.safety.command_check import CheckedCommand
 from teleop_system.safety.config import BaseSafetyConfig, SafetyConfig
 from teleop_system.safety.part_control import Cycle, HoldReason, PartControl
 from teleop_system.safety.parts import BASE, Part
 from teleop_system.safety.staleness import STANDSTILL_TIME
-from teleop_system.safety.values import PartCommand
 
 Array = NDArray[np.float64]
 
@@ -123,7 +123,7 @@ class BaseControl(PartControl):
     def reset(self) -> None:
         super().reset()
         self._received: VelocityCommand | None = None
-        self._command: PartCommand | None = None
+        self._command: CheckedCommand | None = None
         self.come_to_rest()
 
     def come_to_rest(self) -> None:
@@ -142,11 +142,12 @@ class BaseControl(PartControl):
         """Return the velocity of one cycle; see `_decide`."""
         limiter = self._limiter
         if command is not None and command is not self._received:
-            axes = (command.linear_x, command.linear_y, command.angular_z)
-            self._received, self._command = command, PartCommand(axes, command.timestamp)
-        accepted = self._accept(self._command, cycle)
-        if accepted is not None:
-            self._requested = accepted
+            axes = np.array([command.linear_x, command.linear_y, command.angular_z])
+            # A velocity command has checked its numbers when it was made.
+            self._received, self._command = command, CheckedCommand(axes, command.timestamp)
+        if self._command is not None:
+            accepted = self._accept(self._command, cycle)
+            self._requested = self._requested if accepted is None else accepted
         self._decide(cycle, engaged=engaged, hold=hold)
         step, stamp = cycle.step.duration, 0.0
         if self.following:

@@ -60,7 +60,7 @@ class CommandCheck:
         if not _is_time(command.timestamp):
             return Fault(Rule.NON_FINITE, f"{name} time stamp", math.nan, 0.0)
         try:
-            positions = np.array(command.positions, dtype=np.float64, order="C")
+            positions = np.array(command.positions, np.float64)
         except (TypeError, ValueError):
             return Fault(Rule.WRONG_SHAPE, name, math.nan, size)
         except OverflowError:  # An integer that no float can hold.

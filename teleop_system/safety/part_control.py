@@ -102,9 +102,9 @@ class PartControl(abc.ABC):
         self._interval = 0.0
         """Time between the last two accepted commands in [s]."""
 
-    def _accept(self, command: PartCommand | None, cycle: Cycle) -> Array | None:
+    def _accept(self, command: PartCommand, cycle: Cycle) -> Array | None:
         """Return new positions to follow in the part's order, or None where there are none."""
-        if command is None or command is self._last:
+        if command is self._last:
             return None
         now = cycle.now
         checked = self._check.read(command)
@@ -219,7 +219,7 @@ class JointControl(PartControl):
         hold: HoldReason | None,
     ) -> None:
         """Take the newest command of the part, and decide whether to follow it; see `_decide`."""
-        positions = self._accept(command, cycle)
+        positions = None if command is None else self._accept(command, cycle)
         begins = self._decide(cycle, engaged=engaged, hold=hold)
         if positions is not None:
             self._requested[:] = positions

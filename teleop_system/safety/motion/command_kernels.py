@@ -42,11 +42,18 @@ JOINT = np.dtype(
         ("speed", np.float64),
         ("acceleration", np.float64),
         ("jerk", np.float64),
+        ("commanded", np.float64),
+        ("command_velocity", np.float64),
+        ("command_acceleration", np.float64),
+        ("excess", np.float64),
+        ("unlimited_target", np.float64),
     ],
     align=True,
 )
 """A joint: the index of its part, its position limits, the ends of its targets, and its largest
-speed, acceleration and jerk."""
+speed, acceleration and jerk. Then its command: the requested position within the limits, the
+estimated velocity and acceleration of the requests, how far the request is outside the limits, and
+where the command would come to rest."""
 
 
 class CommandMotion(NamedTuple):
@@ -97,21 +104,13 @@ def estimate_command(
     )
 
 
-@kernel(
-    "void(f8[::1], PART[::1], JOINT[::1], f8, f8, f8[::1], f8[::1], f8[::1], f8[::1], f8[::1],"
-    " f8[::1], f8[::1], b1[::1])"
-)
+@kernel("void(f8[::1], PART[::1], JOINT[::1], f8, f8, f8[::1], f8[::1], b1[::1])")
 def follow_commands(
     requested: Array,
     parts: Records,
     joints: Records,
     smoothing: float,
     least_interval: float,
-    position: Array,
-    velocity: Array,
-    acceleration: Array,
-    excess: Array,
-    unlimited: Array,
     target: Array,
     speed: Array,
     is_held: Flags,
@@ -124,15 +123,10 @@ def follow_commands(
     Args:
         requested: Newest positions of the commands [rad], shape (N,), as all arrays of joints.
         parts: How the parts follow, shape (P,).
-        joints: The joints with their limits.
+        joints: The joints; their commands are updated.
         smoothing: Time constant of the estimated motion in [s].
         least_interval: Commands count as no closer together than this in [s].
-        position: Updated: commanded positions within the limits [rad].
-        velocity: Updated: their estimated velocities [rad/s].
-        acceleration: Updated: their estimated accelerations [rad/s^2].
-        excess: Updated: how far the requests are outside the limits [rad].
-        unlimited: Written: where the commands come to rest [rad].
-        target: Written: the same within the limits [rad].
+        target: Written: where the commands come to rest, within the limits [rad].
         speed: Written: largest speeds at present [rad/s].
         is_held: Written: whether a joint brakes and holds.
     """
@@ -141,15 +135,16 @@ def follow_commands(
         part = parts[joint["part"]]
         lower, upper = joint["lower"], joint["upper"]
         max_acceleration = joint["acceleration"]
-        p, v, a = position[n], velocity[n], acceleration[n]
+        p, v, a = joint["commanded"], joint["command_velocity"], joint["command_acceleration"]
         if part["is_new"]:
+            excess = 0.0
             if part["interval"] == 0.0:
                 p, v, a = min(max(requested[n], lower), upper), 0.0, 0.0
-                excess[n] = requested[n] - p
+                excess = requested[n] - p
             else:
                 interval = min(max(part["interval"], least_interval), LONGEST_INTERVAL)
                 weight = -math.expm1(-interval / smoothing) if smoothing > 0.0 else 1.0
-                p, v, a, excess[n] = estimate_command(
+                p, v, a, excess = estimate_command(
                     requested[n],
                     interval,
                     weight,
@@ -161,18 +156,18 @@ def follow_commands(
                     v,
                     a,
                 )
-            position[n], velocity[n], acceleration[n] = p, v, a
+            joints[n]["commanded"], joints[n]["excess"] = p, excess
+            joints[n]["command_velocity"], joints[n]["command_acceleration"] = v, a
         rest = rest_position(p, v, a, max_acceleration, joint["jerk"]) + v * part["ahead"]
-        unlimited[n] = rest
+        joints[n]["unlimited_target"] = rest
         target[n] = min(max(rest, joint["lower_target"]), joint["upper_target"])
         speed[n] = joint["speed"] * part["speed_scale"]
         is_held[n] = part["holds"]
 
 
-@kernel("b1(f8[::1], f8[::1], f8[::1], b1[::1], f8, b1[::1], b1[::1])")
+@kernel("b1(JOINT[::1], f8[::1], b1[::1], f8, b1[::1], b1[::1])")
 def find_limited(
-    commanded: Array,
-    excess: Array,
+    joints: Records,
     position: Array,
     is_held: Flags,
     largest_lag: float,
@@ -182,8 +177,7 @@ def find_limited(
     """Find the joints that follow and do not reach their command; return whether there are any.
 
     Args:
-        commanded: Commanded positions within the limits [rad], shape (N,), as all arrays.
-        excess: How far the requests are outside the limits [rad].
+        joints: The joints with their commands, shape (N,), as all arrays.
         position: Positions of the joints [rad].
         is_held: Whether a joint holds.
         largest_lag: Distance between command and joint without a cause [rad].
@@ -191,8 +185,9 @@ def find_limited(
         is_behind: Written: whether the joint is further away from its command.
     """
     any_limited = False
-    for n in range(commanded.size):
-        is_outside[n] = not is_held[n] and abs(excess[n]) > LARGEST_EXCESS
-        is_behind[n] = not is_held[n] and abs(commanded[n] - position[n]) > largest_lag
+    for n in range(joints.size):
+        lag, excess = joints[n]["commanded"] - position[n], joints[n]["excess"]
+        is_outside[n] = not is_held[n] and abs(excess) > LARGEST_EXCESS
+        is_behind[n] = not is_held[n] and abs(lag) > largest_lag
         any_limited = any_limited or is_outside[n] or is_behind[n]
     return any_limited

@@ -32,9 +32,9 @@ class CommandBuffer:
         interval: Time between the last two requests of each part in [s]; 0 for a start from rest.
         ahead: For how long each part's command is taken to continue before it brakes [s].
         speed_scale: Share of the largest speeds that each part may use.
+        joints: The joints and their commands, as `command_kernels.JOINT` describes them.
         position: Requested positions within the position limits [rad], shape (N,).
         velocity: Estimated velocities of the commands in [rad/s].
-        acceleration: Estimated accelerations of the commands in [rad/s^2].
         excess: How far outside the position limits the request was [rad].
         target: Where each joint should come to rest [rad], within its limits.
         unlimited: Where the commands themselves would come to rest [rad].
@@ -48,14 +48,15 @@ class CommandBuffer:
         self.is_new, self.holds = records["is_new"], records["holds"]
         self.interval, self.ahead = records["interval"], records["ahead"]
         self.speed_scale = records["speed_scale"]
-        self.requested, self.position, self.velocity = np.zeros((3, parts.size))
-        self.acceleration, self.excess, self.target, self.unlimited = np.zeros((4, parts.size))
+        self.joints = joints = _joint_records(parts)
+        self.position, self.velocity = joints["commanded"], joints["command_velocity"]
+        self.excess, self.unlimited = joints["excess"], joints["unlimited_target"]
+        self.requested, self.target = np.zeros((2, parts.size))
         self.is_held = np.ones(parts.size, dtype=bool)
         self._limits = limits
         self._smoothing = smoothing
         self._least_interval = least_interval
         self._lower, self._upper = parts.lower, parts.upper
-        self._joints = _joint_records(parts)
 
     def start(self, positions: Array) -> None:
         """Take positions [rad], shape (N,), as commanded at rest; every joint holds."""
@@ -73,14 +74,9 @@ class CommandBuffer:
         kernels.follow_commands(
             self.requested,
             self._parts,
-            self._joints,
+            self.joints,
             self._smoothing,
             self._least_interval,
-            self.position,
-            self.velocity,
-            self.acceleration,
-            self.excess,
-            self.unlimited,
             self.target,
             self._limits.speed,
             self.is_held,

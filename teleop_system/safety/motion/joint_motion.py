@@ -94,7 +94,17 @@ class MotionLimits:
         """
         new = MotionState.empty(self._size)
         step_joints(
-            *state[:4], target, braking, self.speed, self.acceleration, self.jerk, step, *new
+            state.position,
+            state.velocity,
+            state.acceleration,
+            state.rest,
+            target,
+            braking,
+            self.speed,
+            self.acceleration,
+            self.jerk,
+            step,
+            *new,
         )
         return new
 

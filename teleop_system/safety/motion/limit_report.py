@@ -52,8 +52,7 @@ class LimitReport:
             log: Where causes are reported.
         """
         if not find_limited(
-            commands.position,
-            commands.excess,
+            commands.joints,
             state.position,
             commands.is_held,
             self._lag,
