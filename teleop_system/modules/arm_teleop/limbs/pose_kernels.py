@@ -68,16 +68,16 @@ def smooth_position(filters: Records, measured: Vector, dt: float) -> None:
         dt: Time between the two [s].
     """
     state = filters[0]
-    smoothing, twist, smoothed = state.for_position, state.twist, state.smoothed
-    last, used_twist = state.measured, state.used_twist
-    k = -math.expm1(-smoothing.speed_cutoff * dt)
+    smoothing, twist, smoothed = state["for_position"], state["twist"], state["smoothed"]
+    last, used_twist = state["measured"], state["used_twist"]
+    k = -math.expm1(-smoothing["speed_cutoff"] * dt)
     squared = 0.0
     for n in range(3):
         twist[n] += k * ((measured[n] - last[n]) / dt - twist[n])
         squared += twist[n] * twist[n]
     speed = math.sqrt(squared)
-    trust = smoothing.lead * speed / (speed + smoothing.rest_speed)
-    k = -math.expm1(-(smoothing.cutoff + smoothing.slope * speed) * dt)
+    trust = smoothing["lead"] * speed / (speed + smoothing["rest_speed"])
+    k = -math.expm1(-(smoothing["cutoff"] + smoothing["slope"] * speed) * dt)
     for n in range(3):
         used_twist[n] = trust * twist[n]
         predicted = smoothed[n] + used_twist[n] * dt
@@ -97,25 +97,25 @@ def smooth_orientation(filters: Records, measured: Quaternion, dt: float) -> Non
         dt: Time between the two [s].
     """
     state = filters[0]
-    smoothing, twist, smoothed = state.for_orientation, state.twist, state.smoothed
-    last, used_twist = state.measured, state.used_twist
+    smoothing, twist, smoothed = state["for_orientation"], state["twist"], state["smoothed"]
+    last, used_twist = state["measured"], state["used_twist"]
     x, y, z, w = measured
     ox, oy, oz, ow = last[3], last[4], last[5], last[6]
     wx, wy, wz = twist[3], twist[4], twist[5]
     rate = 2.0 / dt if ow * w + ox * x + oy * y + oz * z >= 0.0 else -2.0 / dt
-    k = -math.expm1(-smoothing.speed_cutoff * dt)
+    k = -math.expm1(-smoothing["speed_cutoff"] * dt)
     rx, ry, rz, _ = multiply(measured, (-ox, -oy, -oz, ow))
     wx, wy, wz = wx + k * (rate * rx - wx), wy + k * (rate * ry - wy), wz + k * (rate * rz - wz)
     twist[3], twist[4], twist[5] = wx, wy, wz
     speed = math.sqrt(wx * wx + wy * wy + wz * wz)
-    trust = smoothing.lead * speed / (speed + smoothing.rest_speed)
+    trust = smoothing["lead"] * speed / (speed + smoothing["rest_speed"])
     wx, wy, wz = trust * wx, trust * wy, trust * wz
     used_twist[3], used_twist[4], used_twist[5] = wx, wy, wz
     half = 0.5 * dt
     wx, wy, wz = half * wx, half * wy, half * wz
     q = (smoothed[3], smoothed[4], smoothed[5], smoothed[6])
     px, py, pz, pw = multiply((wx, wy, wz, 1.0), q)
-    k = -math.expm1(-(smoothing.cutoff + smoothing.slope * speed) * dt)
+    k = -math.expm1(-(smoothing["cutoff"] + smoothing["slope"] * speed) * dt)
     keep, sign = 1.0 - k, k if px * x + py * y + pz * z + pw * w >= 0.0 else -k
     x, y = keep * px + sign * x, keep * py + sign * y
     z, w = keep * pz + sign * z, keep * pw + sign * w
@@ -135,7 +135,7 @@ def smooth_pose(filters: Records, position: Vector, orientation: Quaternion, dt:
     """
     smooth_position(filters, position, dt)
     smooth_orientation(filters, orientation, dt)
-    last = filters[0].measured
+    last = filters[0]["measured"]
     last[0], last[1], last[2] = position
     last[3], last[4], last[5], last[6] = orientation
 
@@ -143,7 +143,7 @@ def smooth_pose(filters: Records, position: Vector, orientation: Quaternion, dt:
 @kernel("Tuple((UniTuple(f8, 3), UniTuple(f8, 4)))(FILTER[::1], f8)")
 def extrapolate(filters: Records, time: float) -> tuple[Vector, Quaternion]:
     """Return the smoothed pose after a time [s] at the used twist."""
-    pose, twist = filters[0].smoothed, filters[0].used_twist
+    pose, twist = filters[0]["smoothed"], filters[0]["used_twist"]
     rotation = from_rotation_vector((time * twist[3], time * twist[4], time * twist[5]))
     return (
         (pose[0] + time * twist[0], pose[1] + time * twist[1], pose[2] + time * twist[2]),
@@ -165,18 +165,18 @@ def map_pose(
         orientation: Orientation of the tracker.
     """
     mapping = mappings[0]
-    p, t, scale = mapping.tracker_position, mapping.tool_position, mapping.scale
+    p, t, scale = mapping["tracker_position"], mapping["tool_position"], mapping["scale"]
     moved = (position[0] - p[0], position[1] - p[1], position[2] - p[2])
-    q = mapping.tracker_orientation
+    q = mapping["tracker_orientation"]
     rotation = multiply(orientation, conjugate((q[0], q[1], q[2], q[3])))
-    if mapping.rotation_scale != 1.0:
-        rotation = scaled_rotation(rotation, mapping.rotation_scale)
+    if mapping["rotation_scale"] != 1.0:
+        rotation = scaled_rotation(rotation, mapping["rotation_scale"])
     # A motion of the tracker, as the operator sees it, is a motion of the tool about robot axes.
-    q = mapping.to_base
+    q = mapping["to_base"]
     to_base = (q[0], q[1], q[2], q[3])
     x, y, z = rotate(to_base, moved)
     rotation = multiply(multiply(to_base, rotation), conjugate(to_base))
-    q = mapping.tool_orientation
+    q = mapping["tool_orientation"]
     return (
         (t[0] + scale * x, t[1] + scale * y, t[2] + scale * z),
         multiply(rotation, (q[0], q[1], q[2], q[3])),
