@@ -229,7 +229,9 @@ class Bench:
     def bring_up(self, name: str) -> None:
         """Configure and activate a node."""
         for transition in ("configure", "activate"):
-            assert self.transition(name, transition), f"{name} would not {transition}"
+            assert self.transition(name, transition), (
+                f"cannot {transition} {name}:\n{self._log(name)}"
+            )
 
     def transition(self, name: str, transition: str) -> bool:
         """Request a lifecycle transition by name; return whether it succeeded."""
@@ -325,6 +327,9 @@ class Bench:
     def repeat(self, rate: float, send: Callable[[], None]) -> "Repeater":
         """Return a context in which a thread calls `send` at a rate in [Hz]."""
         return Repeater(rate, send)
+
+    def _log(self, name: str) -> str:
+        return "".join(process.log() for process in self._processes if process.name == name)
 
     def _progress(self) -> object:
         running = [process.pid for process in self._processes if process.is_running]

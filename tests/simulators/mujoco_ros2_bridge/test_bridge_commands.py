@@ -15,6 +15,9 @@ from teleop_system.utils.ros2_helpers import TopicNames
 from tests.simulators.mujoco_ros2_bridge.rig import BridgeRig, decode
 from tests.waiting import stays
 
+ATTEMPTS = 3
+"""How often a trajectory is sent before it counts as not followed."""
+
 
 def message(rig: BridgeRig, **changes: object) -> JointState:
     made = JointState(name=list(rig.joints), position=list(rig.home))
@@ -123,14 +126,17 @@ def test_a_trajectory_is_followed_point_by_point(bridge: BridgeRig) -> None:
         point.positions.reverse()
         point.time_from_start.sec = seconds
         trajectory.points.append(point)
-    start = bridge.elbow(bridge.targets)
-    # An engagement without commands ends after two seconds, so the trajectory follows at once.
-    bridge.engage()
-    publisher.publish(trajectory)
-    bridge.bench.wait_for_state("ready")
-    _, positions = bridge.path(bridge.targets)
-    assert 0.15 < np.abs(positions - start).max() < 0.21
-    assert abs(positions[-1] - start) < 0.02
+    # A robot side without processor time disengages and drops the trajectory: send it again.
+    for _ in range(ATTEMPTS):
+        bridge.targets.clear()
+        bridge.engage()
+        publisher.publish(trajectory)
+        bridge.bench.wait_for_state("ready")
+        offsets = bridge.path(bridge.targets)[1] - bridge.home[3]
+        assert np.abs(offsets).max() < 0.21
+        if np.abs(offsets).max() > 0.15 and abs(offsets[-1]) < 0.02:
+            return
+    raise AssertionError(f"{np.abs(offsets).max()} reached, {offsets[-1]} at the end")
 
 
 def test_a_trajectory_that_does_not_fit_is_refused(bridge: BridgeRig) -> None:
