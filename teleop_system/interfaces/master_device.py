@@ -69,10 +69,10 @@ class Pose6D:
         For poses that the package computes in every tick.
         """
         pose = object.__new__(cls)
-        object.__setattr__(pose, "position", position)
-        object.__setattr__(pose, "orientation", orientation)
-        object.__setattr__(pose, "timestamp", timestamp)
-        object.__setattr__(pose, "valid", True)
+        _set_position(pose, position)
+        _set_orientation(pose, orientation)
+        _set_timestamp(pose, timestamp)
+        _set_valid(pose, True)
         return pose
 
     @classmethod
@@ -86,6 +86,12 @@ class Pose6D:
         """Return this pose moved by `offset` [m], with a new stamp if a time is given."""
         stamp = self.timestamp if timestamp is None else timestamp
         return Pose6D(self.position + offset, self.orientation, stamp, self.valid)
+
+
+# The slots themselves: `object.__setattr__` would look each of them up by name.
+_set_position, _set_orientation, _set_timestamp, _set_valid = (
+    vars(Pose6D)[name].__set__ for name in Pose6D.__slots__
+)
 
 
 class IMasterTracker(abc.ABC):
