@@ -212,8 +212,7 @@ class Limb:
         assert self._mapping is not None
         carrier = self._carrier
         carried_by = ORIGIN if carrier is None else carrier.target or carrier.kept_pose()
-        requested = self._mapping.apply(self._filter.predict(self._age))
-        target = self._limit.apply(requested, carried_by, log)
+        target = self._limit.target_of(self._filter, self._age, self._mapping, carried_by, log)
         self.target = target if self._catch_up is None else self._catch_up.towards(target)
 
     def _is_close(self) -> bool:

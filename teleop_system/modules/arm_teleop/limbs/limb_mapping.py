@@ -23,9 +23,12 @@ class LimbMapping:
         heading: Direction in the room in [rad] that is ahead for the robot.
         scale: Distance of the end effector per distance of the tracker.
         rotation_scale: Rotation of the end effector per rotation of the tracker.
+
+    Attributes:
+        record: The mapping as kernels take it, shape (1,).
     """
 
-    __slots__ = ("_mapping",)
+    __slots__ = ("record",)
 
     def __init__(
         self,
@@ -36,7 +39,7 @@ class LimbMapping:
         scale: float = 1.0,
         rotation_scale: float = 1.0,
     ) -> None:
-        self._mapping = mapping = np.zeros(1, dtype=kernels.MAPPING)
+        self.record = mapping = np.zeros(1, dtype=kernels.MAPPING)
         mapping["tracker_position"], mapping["tracker_orientation"] = tracker
         mapping["tool_position"], mapping["tool_orientation"] = tool
         mapping["to_base"] = 0.0, 0.0, -sin(0.5 * heading), cos(0.5 * heading)
@@ -44,7 +47,7 @@ class LimbMapping:
 
     def apply(self, tracker: PoseTuple) -> PoseTuple:
         """Return the end effector's pose for a pose of the tracker."""
-        return kernels.map_pose(self._mapping, *tracker)
+        return kernels.map_pose(self.record, *tracker)
 
 
 def unit_pose(pose: Pose6D) -> PoseTuple:

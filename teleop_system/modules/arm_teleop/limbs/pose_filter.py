@@ -29,20 +29,23 @@ class PoseFilter:
 
     Args:
         config: Cutoffs, and the share of the velocity that is used.
+
+    Attributes:
+        state: The filter as kernels take it, shape (1,).
     """
 
-    __slots__ = ("_coast_time", "_is_empty", "_state")
+    __slots__ = ("_coast_time", "_is_empty", "state")
 
     def __init__(self, config: SmoothingConfig) -> None:
-        self._state = np.zeros(1, dtype=kernels.FILTER)
-        self._state["for_position"] = (
+        self.state = np.zeros(1, dtype=kernels.FILTER)
+        self.state["for_position"] = (
             TURN * config.min_cutoff,
             TURN * config.beta,
             TURN * config.derivative_cutoff,
             config.lead,
             config.rest_speed,
         )
-        self._state["for_orientation"] = (
+        self.state["for_orientation"] = (
             TURN * config.turn_min_cutoff,
             TURN * config.turn_beta,
             TURN * config.turn_derivative_cutoff,
@@ -55,25 +58,28 @@ class PoseFilter:
     def reset(self) -> None:
         """Forget the past; the next pose passes unchanged."""
         self._is_empty = True
-        self._state["smoothed"] = *ORIGIN[0], *ORIGIN[1]
-        self._state["twist"] = self._state["used_twist"] = 0.0
+        self.state["smoothed"] = *ORIGIN[0], *ORIGIN[1]
+        self.state["twist"] = self.state["used_twist"] = 0.0
 
     def update(self, measured: PoseTuple, dt: float) -> None:
         """Take a pose that was measured `dt` [s] after the last one."""
         position, orientation = measured
         if self._is_empty:
             self._is_empty = False
-            self._state["smoothed"] = self._state["measured"] = *position, *orientation
+            self.state["smoothed"] = self.state["measured"] = *position, *orientation
         elif dt > 0.0:
-            kernels.smooth_pose(self._state, position, orientation, dt)
+            kernels.smooth_pose(self.state, position, orientation, dt)
 
     def predict(self, age: float) -> PoseTuple:
         """Return the pose `age` [s] after the newest sample; without samples motion runs out."""
-        time = -self._coast_time * expm1(-max(age, 0.0) / self._coast_time)
-        return kernels.extrapolate(self._state, time)
+        return kernels.extrapolate(self.state, self.prediction_time(age))
+
+    def prediction_time(self, age: float) -> float:
+        """Return how long the motion continues at its speed for `predict()` after an age [s]."""
+        return -self._coast_time * expm1(-max(age, 0.0) / self._coast_time)
 
     def remaining(self, age: float) -> tuple[float, float]:
         """Return how far `predict()` still moves after an age [s], in [m] and [rad]."""
         time = self._coast_time * exp(-max(age, 0.0) / self._coast_time)
-        x, y, z, wx, wy, wz = self._state["used_twist"][0].tolist()
+        x, y, z, wx, wy, wz = self.state["used_twist"][0].tolist()
         return time * hypot(x, y, z), time * hypot(wx, wy, wz)

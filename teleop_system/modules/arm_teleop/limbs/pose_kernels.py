@@ -56,6 +56,15 @@ MAPPING = np.dtype(
     align=True,
 )
 """How motion of a tracker maps to motion of an end effector; see `LimbMapping`."""
+LIMITS = np.dtype(
+    [
+        # The workspace, and the sphere in the frame of its carrier; infinite without one.
+        *[("lower", np.float64, 3), ("upper", np.float64, 3)],
+        *[("centre", np.float64, 3), ("radius", np.float64)],
+    ],
+    align=True,
+)
+"""Where the target of a limb may be; see `ReachLimit`."""
 
 
 @kernel("void(FILTER[::1], UniTuple(f8, 3), f8)")
@@ -207,3 +216,44 @@ def nearest_in_sphere(
         return position, distance
     k = radius / distance
     return (cx + k * x, cy + k * y, cz + k * z), distance
+
+
+@kernel(
+    "Tuple((UniTuple(f8, 3), UniTuple(f8, 4), f8, f8))"
+    "(FILTER[::1], f8, MAPPING[::1], LIMITS[::1], UniTuple(f8, 3), UniTuple(f8, 4))"
+)
+def target_of(
+    filters: Records,
+    time: float,
+    mappings: Records,
+    limits: Records,
+    carrier: Vector,
+    rotation: Quaternion,
+) -> tuple[Vector, Quaternion, float, float]:
+    """Return the target of a limb for the pose of its tracker, and what limits it.
+
+    Args:
+        filters: The filter of the tracker, shape (1,).
+        time: Time to extrapolate its pose by [s].
+        mappings: The mapping, shape (1,).
+        limits: Workspace and sphere, shape (1,).
+        carrier: Position of the sphere's carrier [m].
+        rotation: Orientation of the carrier.
+
+    Returns:
+        Position and orientation, the distance outside the workspace, and the distance from the
+        centre of the sphere before it limits the position [m].
+    """
+    position, orientation = extrapolate(filters, time)
+    (x, y, z), orientation = map_pose(mappings, position, orientation)
+    lower, upper, c = limits[0]["lower"], limits[0]["upper"], limits[0]["centre"]
+    inside = (
+        min(max(x, lower[0]), upper[0]),
+        min(max(y, lower[1]), upper[1]),
+        min(max(z, lower[2]), upper[2]),
+    )
+    x, y, z = inside[0] - x, inside[1] - y, inside[2] - z
+    outside = math.sqrt(x * x + y * y + z * z)
+    centre, radius = (c[0], c[1], c[2]), limits[0]["radius"]
+    position, distance = nearest_in_sphere(inside, centre, radius, carrier, rotation)
+    return position, orientation, outside, distance

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keeps the target of a limb within reach."""
 
-from math import dist
+from math import inf
+
+import numpy as np
 
 from teleop_system.interfaces.causes import Rule
 from teleop_system.modules.arm_teleop.config import LimbConfig
-from teleop_system.modules.arm_teleop.limbs.pose_kernels import nearest_in_sphere
+from teleop_system.modules.arm_teleop.limbs import pose_kernels as kernels
+from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping
+from teleop_system.modules.arm_teleop.limbs.pose_filter import PoseFilter
 from teleop_system.safety.cause_log import CauseLog
 from teleop_system.solvers.chain_kinematics import Reach
 from teleop_system.utils.poses import PoseTuple
-from teleop_system.utils.quaternion_kernels import Vector
-from teleop_system.utils.workspace_box import WorkspaceBox
 
 
 class ReachLimit:
@@ -35,39 +37,41 @@ class ReachLimit:
         self, name: str, config: LimbConfig, reach: Reach | None, *, share: float, lean: float
     ) -> None:
         self._name = name
-        self._workspace = config.workspace
-        self._centre: Vector | None = None
-        self._radius = 0.0
+        self._limits = limits = np.zeros(1, dtype=kernels.LIMITS)
+        box = config.workspace
+        limits["lower"] = -inf if box is None else box.lower
+        limits["upper"] = inf if box is None else box.upper
+        self._radius = inf
         self.carrier: str | None = None
         if reach is not None:
-            self._centre, self.carrier = reach.centre, reach.carrier
+            self.carrier = reach.carrier
             self._radius = share * reach.radius + (lean if reach.carrier is not None else 0.0)
+            limits["centre"] = reach.centre
+        limits["radius"] = self._radius
 
-    def apply(self, target: PoseTuple, carrier: PoseTuple, log: CauseLog) -> PoseTuple:
+    def target_of(
+        self,
+        tracker: PoseFilter,
+        age: float,
+        mapping: LimbMapping,
+        carrier: PoseTuple,
+        log: CauseLog,
+    ) -> PoseTuple:
         """Return the nearest target within the limits; log which of them changed it.
 
         Args:
-            target: The requested target in the base frame.
+            tracker: Predicts the pose of the tracker.
+            age: Age of its newest sample [s].
+            mapping: Maps that pose to the requested target in the base frame.
             carrier: Target of the carrying chain; the origin without one.
             log: Takes the causes.
         """
-        position, orientation = target
-        if self._workspace is not None:
-            position = self._in_box(position, self._workspace, log)
-        if self._centre is None:
-            return position, orientation
-        position, distance = nearest_in_sphere(position, self._centre, self._radius, *carrier)
+        # In one kernel: three calls would cost more than their arithmetic.
+        position, orientation, outside, distance = kernels.target_of(
+            tracker.state, tracker.prediction_time(age), mapping.record, self._limits, *carrier
+        )
+        if outside > 0.0:
+            log.add(Rule.WORKSPACE, self._name, outside, 0.0)
         if distance > self._radius:
             log.add(Rule.UNREACHABLE, self._name, distance, self._radius)
         return position, orientation
-
-    def _in_box(self, position: Vector, box: WorkspaceBox, log: CauseLog) -> Vector:
-        (x, y, z), lower, upper = position, box.lower, box.upper
-        inside = (
-            min(max(x, lower[0]), upper[0]),
-            min(max(y, lower[1]), upper[1]),
-            min(max(z, lower[2]), upper[2]),
-        )
-        if inside != position:
-            log.add(Rule.WORKSPACE, self._name, dist(inside, position), 0.0)
-        return inside

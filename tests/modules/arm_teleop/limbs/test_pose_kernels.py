@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from teleop_system.modules.arm_teleop.config import SmoothingConfig
+from teleop_system.modules.arm_teleop.limbs import pose_kernels as kernels
 from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping
 from teleop_system.modules.arm_teleop.limbs.pose_filter import PoseFilter
-from teleop_system.modules.arm_teleop.limbs.pose_kernels import nearest_in_sphere
 from teleop_system.utils.compiled import IS_COMPILED
 from teleop_system.utils.poses import PoseTuple, normalized
 
@@ -41,16 +41,21 @@ def pose(random: np.random.Generator) -> PoseTuple:
 
 
 def targets() -> list[list[float]]:
-    """Return targets of random poses of a tracker, and their distances from a centre."""
+    """Return targets of random poses of a tracker, and how far they were outside their limits."""
     random = np.random.default_rng(11)
     tracker = PoseFilter(SmoothingConfig())
     mapping = LimbMapping(pose(random), pose(random), 0.7, scale=0.9, rotation_scale=0.8)
+    limits = np.zeros(1, dtype=kernels.LIMITS)
+    limits["lower"], limits["upper"] = -1.0, 1.0
+    limits["centre"], limits["radius"] = (0.1, 0.2, 0.3), 0.8
     found = []
     for _ in range(50):
         tracker.update(pose(random), DT)
-        position, orientation = mapping.apply(tracker.predict(DT))
-        nearest, distance = nearest_in_sphere(position, (0.1, 0.2, 0.3), 0.8, *pose(random))
-        found.append([*nearest, distance, *orientation])
+        time = tracker.prediction_time(DT)
+        position, orientation, *distances = kernels.target_of(
+            tracker.state, time, mapping.record, limits, *pose(random)
+        )
+        found.append([*position, *orientation, *distances])
     return found
 
 

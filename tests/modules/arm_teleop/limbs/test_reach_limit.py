@@ -6,6 +6,9 @@ import pytest
 
 from teleop_system.interfaces.causes import Rule
 from teleop_system.modules.arm_teleop import LimbConfig, WorkspaceBox
+from teleop_system.modules.arm_teleop.config import SmoothingConfig
+from teleop_system.modules.arm_teleop.limbs.limb_mapping import LimbMapping
+from teleop_system.modules.arm_teleop.limbs.pose_filter import PoseFilter
 from teleop_system.modules.arm_teleop.limbs.reach_limit import ReachLimit
 from teleop_system.safety.cause_log import CauseLog
 from teleop_system.solvers.chain_kinematics import Reach
@@ -28,7 +31,9 @@ def limited(
     log = CauseLog()
     log.begin(0.0)
     x, y, z = position
-    target = limit.apply(((x, y, z), IDENTITY), torso, log)
+    tracker = PoseFilter(SmoothingConfig())
+    tracker.update(((x, y, z), IDENTITY), 0.0)
+    target = limit.target_of(tracker, 0.0, LimbMapping(ORIGIN, ORIGIN, 0.0), torso, log)
     return target[0], [cause.rule for cause in log.causes]
 
 
