@@ -56,6 +56,15 @@ class CommandCheck:
         """
         if isinstance(command, CheckedCommand):
             return command
+        positions = self.positions(command)
+        if isinstance(positions, Fault):
+            return positions
+        return CheckedCommand(positions, command.timestamp)
+
+    def positions(self, command: PartCommand) -> Array | Fault:
+        """Return finite positions in the part's own order, or why there are none."""
+        if isinstance(command, CheckedCommand):
+            return command.positions
         name, size = self._part.name, len(self._part.joints)
         if not _is_time(command.timestamp):
             return Fault(Rule.NON_FINITE, f"{name} time stamp", math.nan, 0.0)
@@ -76,7 +85,7 @@ class CommandCheck:
         if not all(map(isfinite, positions.tolist())):
             first = int(np.flatnonzero(~np.isfinite(positions))[0])
             return Fault(Rule.NON_FINITE, self._part.joints[first], float(positions[first]), 0.0)
-        return CheckedCommand(positions, command.timestamp)
+        return positions
 
     def _order(self, names: Sequence[str]) -> NDArray[np.intp] | None:
         """Return the index of each joint of the part among the names, or None."""

@@ -187,8 +187,9 @@ class SafetyManager:
         for name, joints in self._joints.items():
             hold = verdict.hold or (CALLER if name in holds else None)
             joints.update(commands.get(name), cycle, engaged=name in engaged, hold=hold)
-        for name in commands.keys() - self._columns.keys():
-            log.add(Rule.WRONG_SHAPE, str(name), math.nan, 0.0, Severity.HOLD)
+        for name in commands:
+            if name not in self._columns:
+                log.add(Rule.WRONG_SHAPE, str(name), math.nan, 0.0, Severity.HOLD)
         state = self._state = self._move(cycle.step)
         velocity = NO_VELOCITY
         if self._base is not None:

@@ -107,11 +107,11 @@ class PartControl(abc.ABC):
         if command is self._last:
             return None
         now = cycle.now
-        checked = self._check.read(command)
-        if isinstance(checked, Fault):
-            cycle.log.add(*checked, Severity.HOLD)
+        positions = self._check.positions(command)
+        if isinstance(positions, Fault):
+            cycle.log.add(*positions, Severity.HOLD)
             return None
-        if not self._is_in_order(checked.timestamp, now, cycle.log):
+        if not self._is_in_order(command.timestamp, now, cycle.log):
             return None
         self._last = command
         if now - self._fresh_at > self._stale_after:
@@ -119,7 +119,7 @@ class PartControl(abc.ABC):
         if self._accepted_at > NEVER:
             self._interval = now - self._accepted_at
         self._accepted_at = now
-        return checked.positions
+        return positions
 
     def _is_in_order(self, stamp: float, now: float, log: CauseLog) -> bool:
         """Return whether a stamp may follow the last one, and take it."""
@@ -223,9 +223,12 @@ class JointControl(PartControl):
         begins = self._decide(cycle, engaged=engaged, hold=hold)
         if positions is not None:
             self._requested[:] = positions
-        commands, index, interval = self._commands, self._index, self._interval
+        commands, index = self._commands, self._index
         commands.is_new[index] = positions is not None
         commands.holds[index] = not self.following
+        if positions is None and not self.following:
+            return  # The rest counts only for new positions and for joints that follow.
+        interval = self._interval
         commands.interval[index] = 0.0 if begins else interval
         commands.ahead[index] = min(cycle.now - self._accepted_at, interval, LONGEST_AHEAD)
         commands.speed_scale[index] = self._speed_scale

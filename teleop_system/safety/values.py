@@ -76,6 +76,6 @@ class SafetyOutput:
 
 def read_only(values: Array) -> Array:
     """Return a read-only view of an array."""
-    view = values.view()
+    view = values[...]  # Half the time of `values.view()`.
     view.setflags(write=False)
     return view
