@@ -44,12 +44,18 @@ class IKResult:
         error_orientation: float,
     ) -> "IKResult":
         """Return a result of values known to be valid; checks cost a tenth of a tick."""
-        result, write = object.__new__(cls), object.__setattr__
-        write(result, "joint_positions", joint_positions)
-        write(result, "success", success)
-        write(result, "error_position", error_position)
-        write(result, "error_orientation", error_orientation)
+        result = object.__new__(cls)
+        _set_positions(result, joint_positions)
+        _set_success(result, success)
+        _set_error_position(result, error_position)
+        _set_error_orientation(result, error_orientation)
         return result
+
+
+# The slots themselves: `object.__setattr__` would look each of them up by name.
+_set_positions, _set_success, _set_error_position, _set_error_orientation = (
+    vars(IKResult)[name].__set__ for name in IKResult.__slots__
+)
 
 
 class IIKSolver(abc.ABC):
