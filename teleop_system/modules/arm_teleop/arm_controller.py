@@ -348,7 +348,8 @@ def _as_poses(poses: Mapping[str, PoseTuple], timestamp: float) -> dict[str, Pos
 
 
 def _names_of(engaged: Collection[str] | Mapping[str, bool]) -> frozenset[str]:
-    if isinstance(engaged, Mapping):
+    # A tuple is no mapping: the general check costs more than the rest.
+    if not isinstance(engaged, tuple | frozenset) and isinstance(engaged, Mapping):
         return frozenset(name for name, is_engaged in engaged.items() if is_engaged)
     return frozenset(engaged)
 

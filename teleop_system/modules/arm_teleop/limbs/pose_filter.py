@@ -13,7 +13,7 @@ every axis, three filters that leave the same noise at rest (1.0 mm, 0.27 degree
 | this one                 | 9.5 ms, 14 ms          | 2.4 mm, 0.43 deg   |
 """
 
-from math import exp, expm1, hypot, pi
+from math import exp, hypot, pi
 
 import numpy as np
 
@@ -52,7 +52,7 @@ class PoseFilter:
             config.lead,
             config.rest_turn,
         )
-        self._coast_time = config.coast_time
+        self.state["coast_time"] = self._coast_time = config.coast_time
         self.reset()
 
     def reset(self) -> None:
@@ -72,11 +72,7 @@ class PoseFilter:
 
     def predict(self, age: float) -> PoseTuple:
         """Return the pose `age` [s] after the newest sample; without samples motion runs out."""
-        return kernels.extrapolate(self.state, self.prediction_time(age))
-
-    def prediction_time(self, age: float) -> float:
-        """Return how long the motion continues at its speed for `predict()` after an age [s]."""
-        return -self._coast_time * expm1(-max(age, 0.0) / self._coast_time)
+        return kernels.extrapolate(self.state, age)
 
     def remaining(self, age: float) -> tuple[float, float]:
         """Return how far `predict()` still moves after an age [s], in [m] and [rad]."""

@@ -40,6 +40,8 @@ FILTER = np.dtype(
         *[("smoothed", np.float64, 7), ("measured", np.float64, 7)],
         # The estimated twist, and the part of it that exceeds the noise.
         *[("twist", np.float64, 6), ("used_twist", np.float64, 6)],
+        # Without samples the motion runs out with this time constant.
+        ("coast_time", np.float64),
     ],
     align=True,
 )
@@ -150,9 +152,11 @@ def smooth_pose(filters: Records, position: Vector, orientation: Quaternion, dt:
 
 
 @kernel("Tuple((UniTuple(f8, 3), UniTuple(f8, 4)))(FILTER[::1], f8)")
-def extrapolate(filters: Records, time: float) -> tuple[Vector, Quaternion]:
-    """Return the smoothed pose after a time [s] at the used twist."""
+def extrapolate(filters: Records, age: float) -> tuple[Vector, Quaternion]:
+    """Return the smoothed pose at an age [s] of the newest sample, moved by the used twist."""
     pose, twist = filters[0]["smoothed"], filters[0]["used_twist"]
+    coast_time = filters[0]["coast_time"]
+    time = -coast_time * math.expm1(-max(age, 0.0) / coast_time)
     rotation = from_rotation_vector((time * twist[3], time * twist[4], time * twist[5]))
     return (
         (pose[0] + time * twist[0], pose[1] + time * twist[1], pose[2] + time * twist[2]),
@@ -224,7 +228,7 @@ def nearest_in_sphere(
 )
 def target_of(
     filters: Records,
-    time: float,
+    age: float,
     mappings: Records,
     limits: Records,
     carrier: Vector,
@@ -234,7 +238,7 @@ def target_of(
 
     Args:
         filters: The filter of the tracker, shape (1,).
-        time: Time to extrapolate its pose by [s].
+        age: Age of its newest sample [s].
         mappings: The mapping, shape (1,).
         limits: Workspace and sphere, shape (1,).
         carrier: Position of the sphere's carrier [m].
@@ -244,7 +248,7 @@ def target_of(
         Position and orientation, the distance outside the workspace, and the distance from the
         centre of the sphere before it limits the position [m].
     """
-    position, orientation = extrapolate(filters, time)
+    position, orientation = extrapolate(filters, age)
     (x, y, z), orientation = map_pose(mappings, position, orientation)
     lower, upper, c = limits[0]["lower"], limits[0]["upper"], limits[0]["centre"]
     inside = (

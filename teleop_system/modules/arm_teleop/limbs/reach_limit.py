@@ -68,7 +68,7 @@ class ReachLimit:
         """
         # In one kernel: three calls would cost more than their arithmetic.
         position, orientation, outside, distance = kernels.target_of(
-            tracker.state, tracker.prediction_time(age), mapping.record, self._limits, *carrier
+            tracker.state, age, mapping.record, self._limits, *carrier
         )
         if outside > 0.0:
             log.add(Rule.WORKSPACE, self._name, outside, 0.0)

@@ -51,9 +51,8 @@ def targets() -> list[list[float]]:
     found = []
     for _ in range(50):
         tracker.update(pose(random), DT)
-        time = tracker.prediction_time(DT)
         position, orientation, *distances = kernels.target_of(
-            tracker.state, time, mapping.record, limits, *pose(random)
+            tracker.state, DT, mapping.record, limits, *pose(random)
         )
         found.append([*position, *orientation, *distances])
     return found
