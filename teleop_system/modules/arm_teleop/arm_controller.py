@@ -275,7 +275,8 @@ class ArmController:
         """Move the joints towards the targets, or let them rest."""
         motion, limbs = self._motion, self._limbs
         is_engaged = not tick.engaged.isdisjoint(self._names)
-        following = tuple([limb.name for limb in limbs if limb.is_following])
+        moved = [limb for limb in limbs if limb.is_following]
+        following = tuple([limb.name for limb in moved])
         if following:
             motion.prefer_posture(following)
             if tick.joints is not None:
@@ -285,7 +286,7 @@ class ArmController:
             errors = motion.move(targets, tick.step, self._log)
             if errors[0] > UNREACHED:
                 self._report_unreached()
-            self._note_stamps()
+            self._note_stamps(moved)
         else:
             targets, errors = {}, (0.0, 0.0)
             self._come_to_rest(tick, engaged=is_engaged)
@@ -323,14 +324,17 @@ class ArmController:
                 if away > UNREACHED:
                     self._log.add(Rule.UNREACHABLE, name, away, UNREACHED)
 
-    def _note_stamps(self) -> None:
+    def _note_stamps(self, moved: list[Limb]) -> None:
         """Note the time of the samples that the joints of every limb act upon."""
-        oldest = min([limb.stamp for limb in self._limbs if limb.is_following])
-        # A limb that keeps its pose while others follow still moves for them.
-        self._stamps = {
-            limb.name: limb.stamp if limb.is_following else max(self._stamps[limb.name], oldest)
-            for limb in self._limbs
-        }
+        stamps = {limb.name: limb.stamp for limb in moved}
+        if len(moved) < len(self._limbs):
+            # A limb that keeps its pose while others follow still moves for them.
+            oldest = min(stamps.values())
+            stamps = {
+                name: stamps.get(name, max(before, oldest))
+                for name, before in self._stamps.items()
+            }
+        self._stamps = stamps
 
 
 def _as_poses(poses: Mapping[str, PoseTuple], timestamp: float) -> dict[str, Pose6D]:
