@@ -70,7 +70,7 @@ class BaseLimiter:
         return not (self._axes["velocity"].any() or self._axes["rate"].any())
 
     def reset(self) -> None:
-        """Start anew from a standstill."""
+        """Restart from a standstill."""
         self._axes["velocity"] = self._axes["rate"] = 0.0
         self.velocity = [0.0, 0.0, 0.0]
         """Present velocity: forward, to the left [m/s], rotation [rad/s]."""

@@ -105,8 +105,8 @@ def limited_rate(
 def share_wheels(axes: Records, plans: Records, step: float) -> None:
     """Lower accelerations to what the wheels can provide.
 
-    Braking uses what it needs, but the acceleration left when it ends does count. So an axis that
-    brakes has its share reserved, and ends no faster than the others leave room for.
+    Braking may exceed the shared limit; the acceleration at its end may not. An axis that brakes
+    therefore has its share reserved, and its final acceleration is limited by what the others use.
     """
     slowing, kept, used = 0, 0.0, 0.0
     for n in range(axes.size):

@@ -29,7 +29,6 @@ Array = NDArray[np.float64]
 
 LOOP = "loop"
 ESTOP = HoldReason(Rule.ESTOP, "robot", 1.0, 0.0, Severity.STOP)
-CALLER = HoldReason(Rule.NOT_ENGAGED, "caller")
 NO_VELOCITY = VelocityCommand()
 
 
@@ -109,7 +108,7 @@ class SafetyManager:
         return read_only(self._known_state().position)
 
     def reset(self, measured: Mapping[str, float]) -> None:
-        """Start anew from rest at the measured positions; an emergency stop stays latched.
+        """Restart from rest at the measured positions; an emergency stop stays latched.
 
         Args:
             measured: Position in [rad] or [m] of every joint of `parts.joints`; more may be given.
@@ -136,7 +135,7 @@ class SafetyManager:
     def reset_estop(self) -> bool:
         """Release the emergency stop; False, and still latched, while its button is pressed.
 
-        No part moves before it has been seen disengaged and then engaged anew.
+        No part moves before it has been seen disengaged and then engaged again.
         """
         if not self._pressed:
             self._estopped = False
@@ -157,7 +156,6 @@ class SafetyManager:
         now: float,
         engaged: Collection[str],
         estop: bool = False,
-        holds: Collection[str] = (),
     ) -> SafetyOutput:
         """Return the motion of one cycle.
 
@@ -168,7 +166,6 @@ class SafetyManager:
             now: Time of the cycle in [s], on the clock of the stamps.
             engaged: Parts that the operator has engaged; "base" is one of them.
             estop: Whether an emergency stop is pressed.
-            holds: Parts to hold for a reason that the caller reports itself.
 
         Raises:
             InvalidJointStateError: `reset` has not been called.
@@ -185,16 +182,14 @@ class SafetyManager:
             state = MotionState.at_rest(state.position)
         cycle = Cycle(now, Step(self._limits, state, verdict.step), log)
         for name, joints in self._joints.items():
-            hold = verdict.hold or (CALLER if name in holds else None)
-            joints.update(commands.get(name), cycle, engaged=name in engaged, hold=hold)
+            joints.update(commands.get(name), cycle, engaged=name in engaged, hold=verdict.hold)
         for name in commands:
             if name not in self._columns:
                 log.add(Rule.WRONG_SHAPE, str(name), math.nan, 0.0, Severity.HOLD)
         state = self._state = self._move(cycle.step)
         velocity = NO_VELOCITY
         if self._base is not None:
-            hold = verdict.hold or (CALLER if BASE in holds else None)
-            velocity = self._base.update(base, cycle, engaged=BASE in engaged, hold=hold)
+            velocity = self._base.update(base, cycle, engaged=BASE in engaged, hold=verdict.hold)
         return self._output(state, velocity)
 
     def _known_state(self) -> MotionState:

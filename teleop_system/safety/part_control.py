@@ -78,7 +78,7 @@ class PartControl(abc.ABC):
         self.reset()
 
     def reset(self) -> None:
-        """Start anew: hold, and forget every command but not an emergency stop."""
+        """Restart: hold, and forget every command but not an emergency stop."""
         self._forget(NEVER)
         self._speed_scale = 1.0
         self.following = False

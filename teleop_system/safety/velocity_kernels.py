@@ -7,7 +7,7 @@ from typing import NamedTuple
 from teleop_system.utils.compiled import kernel
 
 LEAST_STEP = 1e-3
-"""A target so near that the acceleration left fades within such a step [s] is reached exactly."""
+"""If a target can be reached within a step of this length [s], it is set exactly."""
 
 
 class VelocityStep(NamedTuple):

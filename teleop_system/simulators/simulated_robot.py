@@ -29,7 +29,7 @@ class SimulatedRobot:
 
     Attributes:
         commands: Position commands in [rad] or [m], in the simulator's joint order, shape (N,).
-        feed_forward: Efforts in [N m] or [N] to add in effort mode, likewise.
+        feed_forward: Efforts in [N m] or [N] to add in effort mode, same shape.
         state: The present state.
         stamp: Its time in [s], on the clock of the caller of `advance`.
     """

@@ -4,7 +4,7 @@
 A solver continues from its own last result, so that the joint positions it returns keep velocity
 and acceleration limits from one tick to the next even if the joints it is given lag behind or
 carry noise. Joints further away than `rebase_ticks` ticks at full speed mean that something else
-moved the robot; the solver then starts anew from them, at rest. A caller that moves the joints on
+moved the robot; the solver then restarts from them, at rest. A caller that moves the joints on
 purpose uses `shift()`.
 """
 

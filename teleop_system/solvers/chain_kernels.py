@@ -47,7 +47,7 @@ CHAIN = np.dtype(
 FULL_DISTANCE, FULL_ANGLE = 0.1, 0.5
 """Errors [m], [rad] up to which a chain has all of its weight."""
 SMALLEST_SHARE = 1e-3
-"""Part of its weights, squared, that a chain always has."""
+"""Smallest factor on a chain's squared weights."""
 ACCEPTED = -1
 """Returned if all targets are accepted."""
 UNIT_TOLERANCE = 1e-3

@@ -55,10 +55,10 @@ class ChainTask:
 
     @property
     def share(self) -> float:
-        """Part of its weights, squared, that the chain has in this tick.
+        """Factor on the chain's squared weights in this tick, from 0 to 1.
 
-        It falls with the distance of the target, so that no unreachable target pulls the other
-        chains off theirs.
+        It decreases with the distance of the target, so that an unreachable target does not pull
+        the other chains off theirs.
         """
         return float(self._chain["share"])
 

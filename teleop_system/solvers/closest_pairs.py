@@ -30,7 +30,7 @@ class NearPairs(NamedTuple):
         at_rest: Their distances at rest [m], shape (K,).
         changes: Largest changes of these on the braking path [m], shape (K,).
         least_at_rest: The smallest distance at rest [m]; infinite without pairs.
-        least_on_path: The smallest distance that is possible on the path [m]; likewise.
+        least_on_path: The smallest distance that is possible on the path [m].
     """
 
     pairs: Indices
@@ -70,7 +70,7 @@ class ClosestPairs:
         self._no_excursion = np.zeros(size)
 
     def reset(self, joints: Array) -> Array:
-        """Start anew from rest at joint positions [rad]; return all distances there [m]."""
+        """Restart from rest at joint positions [rad]; return all distances there [m]."""
         distances = self.distances.measure_all(joints)
         self._travel["total"] = 0.0
         self._travel["rest"] = joints

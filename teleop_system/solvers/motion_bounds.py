@@ -69,7 +69,7 @@ class MotionBounds:
         lower: Most negative steps of the tick in [rad]; updated in place, as `upper` is.
         upper: Most positive steps of the tick in [rad].
         change: `c`, the largest change of a step in [rad]; set by `set_period()`.
-        limits: The same limits for `ik_kernels.is_within_limits`, shape (N,); likewise.
+        limits: The same limits for `ik_kernels.is_within_limits`, shape (N,).
     """
 
     def __init__(self, limits: JointLimitArrays, return_speed: float) -> None:

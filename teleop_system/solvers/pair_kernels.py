@@ -17,8 +17,8 @@ SOON = 0.03
 too: placing the links costs more than measuring a pair."""
 
 TRAVEL = np.dtype([("total", np.float64), ("rest", np.float64), ("ahead", np.float64)], align=True)
-"""How far a joint has travelled: the path length of its resting position so far, the newest
-resting position, and the largest distance to it from anywhere on the braking path [rad]."""
+"""Motion of the point where a joint would stop: its accumulated path length, its newest position,
+and the largest distance to it from any point of the braking path [rad]."""
 BOUND = np.dtype(
     [("horizon", np.float64), ("moved", np.float64), ("ahead", np.float64)], align=True
 )

@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 PROBE = 1e-5
 """Joint motion that gradients are taken over in [rad]."""
-BLUNTNESS = 0.05
+GAIN_DAMPING = 0.05
 """Frame motion per joint motion below which gains are damped."""
 
 
@@ -95,7 +95,7 @@ class ProportionalMapper(ModelSolver):
             after = self._poses_at(self._posture + nudge)
             columns.append([_motion(a, b) for a, b in zip(before, after, strict=True)])
         jacobian = np.reshape(columns, (len(self._names), -1)).T / (2.0 * PROBE)
-        damped = jacobian @ jacobian.T + BLUNTNESS**2 * np.eye(len(jacobian))
+        damped = jacobian @ jacobian.T + GAIN_DAMPING**2 * np.eye(len(jacobian))
         return np.asarray(np.linalg.solve(damped, jacobian).T, dtype=np.float64)
 
 

@@ -87,7 +87,7 @@ class SelfCollision:
         self._entry = self._slow - self._fraction * (self._slow - self._stop)
 
     def start(self, state: BrakingState) -> None:
-        """Measure every pair anew, on the braking path of a new start."""
+        """Measure every pair again, on the braking path of a new start."""
         self.close = {}
         self._closest.reset(state.rest)
         self.check(state, state, is_braking=True)

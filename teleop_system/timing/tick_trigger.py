@@ -69,8 +69,8 @@ class TickTrigger:
     sample. Over a longer span ticks never exceed the rate, except for `TOLERANCE`; a single tick
     may come a little early, because streams jitter. If the set does not become complete, a tick
     comes at the end of the period, plus a short grace if the last set was complete. Samples that
-    were measured together stay together: a set that the next sample of a stream would make much
-    tighter does not count as complete.
+    were measured together stay together: a set waits for the next sample of a stream if that one
+    lies much closer in time to the others.
 
     Args:
         needed: Signals that are waited for from the start.

@@ -115,7 +115,6 @@ class Fuzzer:
                 now=clock,
                 engaged=frozenset(engaged),
                 estop=self.chance() < 0.002,
-                holds=("torso",) if self.chance() < 0.002 else (),
             )
             seen = now if np.isfinite(clock) else np.nan
             oracle.add(seen, output.positions)

@@ -27,7 +27,7 @@ class ArmOutput:
         causes: Whatever limited or held the motion in this tick.
         states: What each limb does, by chain.
         following: The limbs that the operator moves.
-        stamps: Time of measurement in [s] of what each chain's joints act upon. A limb that
+        stamps: Time of measurement in [s] of the sample that each chain follows. A limb that
             keeps its pose while others follow still moves for them, and has their time.
         columns: Indices of each chain's joints in `positions`.
         active: Whether a limb has begun to follow and one is engaged. As all chains move for

@@ -104,7 +104,7 @@ class ArmTeleopConfig:
     """Largest angular speed in [rad/s] of a hand that catches up."""
     resume_distance: float = 0.3
     """A tracker that is found within this distance in [m] of where it was lost resumes its
-    mapping; further away, the clutch closes anew."""
+    mapping; further away, the clutch closes again."""
     resume_angle: float = 1.0
     """The same for its orientation in [rad]."""
     resync: float = 0.02

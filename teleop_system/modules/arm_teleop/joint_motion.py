@@ -2,7 +2,7 @@
 """The joints of arms and torso as the arm controller moves them: one solver tick after another.
 
 From engaging until rest the solver continues from its own results. If something else has moved
-the robot's joints, it starts anew from them; if they merely lag behind, it moves towards them a
+the robot's joints, it restarts from them; if they merely lag behind, it moves towards them a
 little in every tick.
 """
 

@@ -57,19 +57,18 @@ class HandController:
     def __init__(
         self, side: str, config: HandTeleopConfig | None = None, hand: Hand | None = None
     ) -> None:
-        self._config = config or HandTeleopConfig()
+        self._config = config = config or HandTeleopConfig()
         self._side = side
         self._name = f"{side} hand"
-        self._kind = create_kind(side, self._config, hand)
-        limits = self._config
-        self._gate = HandGate(side, limits.gate)
-        self._filter = OneEuroFilter(limits.smoothing_cutoff, limits.smoothing_beta)
+        self._kind = create_kind(side, config, hand)
+        self._gate = HandGate(side, config.gate)
+        self._filter = OneEuroFilter(config.smoothing_cutoff, config.smoothing_beta)
         self._log = CauseLog()
         self._now: float | None = None
         self._step, self._is_usable = 0.0, False
         self._target: Array | None = None
         self._ramp_start: Array | None = None
-        self._ramp = EngageRamp(limits.ramp_time)
+        self._ramp = EngageRamp(config.ramp_time)
         self._jump, self._stamp = 0.0, 0.0
         self.reset()
 

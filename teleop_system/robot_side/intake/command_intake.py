@@ -92,7 +92,7 @@ class CommandIntake:
         return True
 
     def offer_base(self, sender: Hashable, velocity: VelocityCommand, now: float) -> bool:
-        """Store a velocity command of the base; likewise."""
+        """Store a velocity command of the base under the same rules; False if rejected."""
         if not (
             self.accepts(BASE, sender, now) and self._is_timely(BASE, velocity.timestamp, now)
         ):

@@ -30,7 +30,7 @@ class Trajectory:
     Attributes:
         times: Time of each point after the start in [s], shape (K,), rising.
         positions: Joint positions of each point in [rad] or [m], shape (K, N).
-        velocities: Joint velocities, likewise; None joins the points by straight lines.
+        velocities: Joint velocities, same shape; None joins the points by straight lines.
     """
 
     times: Array

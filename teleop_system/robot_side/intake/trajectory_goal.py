@@ -116,7 +116,7 @@ class TrajectoryGoal:
 
         Args:
             measured: Positions of the part in [rad] or [m], shape (N,).
-            commanded: Positions commanded to it, likewise.
+            commanded: Positions commanded to it, same order.
             following: Whether the robot follows its operator.
             why: Returns why it does not follow, or what limits it.
         """

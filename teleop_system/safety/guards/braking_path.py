@@ -49,7 +49,7 @@ class BrakingPaths:
         self._closest = ClosestPairs(distances, at_rest=slow, on_path=stop)
 
     def reset(self, positions: Array) -> Array:
-        """Start anew from rest at joint positions [rad]; return all distances there [m]."""
+        """Restart from rest at joint positions [rad]; return all distances there [m]."""
         return self._closest.reset(positions)
 
     def path(self, state: MotionState) -> "BrakingPath":

@@ -15,7 +15,7 @@ class IGuard(abc.ABC):
 
     @abc.abstractmethod
     def reset(self, positions: NDArray[np.float64]) -> None:
-        """Start anew from rest at joint positions [rad]."""
+        """Restart from rest at joint positions [rad]."""
 
     @abc.abstractmethod
     def limit(self, step: Step, wanted: MotionState, log: CauseLog) -> MotionState:

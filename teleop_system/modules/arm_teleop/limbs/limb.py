@@ -194,7 +194,7 @@ class Limb:
         self._is_coasting = False
 
     def release(self) -> None:
-        """Forget the target and the mapping; the next `engage()` closes the clutch anew."""
+        """Forget the target and the mapping; the next `engage()` closes the clutch again."""
         self.stop()
         self._mapping = None
 
