@@ -53,7 +53,7 @@ class Trajectory:
             names: The joints as the points name them.
             times: Time of each point after the start in [s].
             positions: One row per point, in the order of `names`.
-            velocities: Likewise, or empty rows.
+            velocities: One row a point, same order; or empty rows.
 
         Raises:
             InvalidJointStateError: Names, lengths, numbers or times are wrong.

@@ -63,7 +63,7 @@ class Tolerances:
         """Set the limit of a joint; 0 keeps it, a negative one removes it.
 
         Raises:
-            InvalidJointStateError: There is no such joint, or the limit is no number.
+            InvalidJointStateError: There is no such joint, or the limit is not a number.
         """
         if joint not in self._joints:
             raise InvalidJointStateError(

@@ -75,7 +75,7 @@ def brake_onset(
 
     Args:
         velocity: Of the joint, positive in the direction in which the jerk acts [rad/s].
-        acceleration: Likewise [rad/s^2].
+        acceleration: Of the joint, same sign convention [rad/s^2].
         distance: From here to the rest position [rad].
         max_acceleration: Of the joint.
         max_jerk: Of the joint; it acts for the whole step if the joint need not brake.
