@@ -25,6 +25,7 @@ from teleop_system.robot_side.requests import Requests
 from teleop_system.robots import RobotDescription
 from teleop_system.safety import PartCommand, SafetyConfig, SafetyManager, SafetyOutput
 from teleop_system.safety.parts import BASE
+from teleop_system.safety.staleness import is_stale
 
 logger = logging.getLogger(__name__)
 
@@ -224,7 +225,7 @@ class RobotSide:
         state, positions = self.status.state, self.drive.positions
         return EngagementInputs(
             robot_connected=self._is_connected,
-            state_fresh=now - self.drive.measured_at <= self.config.state_age,
+            state_fresh=not is_stale(now - self.drive.measured_at, self.config.state_age),
             # Each of these two counts in one state only.
             synced=state is _S.SYNCING and self._is_synced(),
             at_home=state is _S.HOMING and self._preparation.is_home(positions),

@@ -22,6 +22,7 @@ from teleop_system.ros2.statistics import ControllerStatistics
 from teleop_system.ros2.status import StatusReport, cause_values, level_of
 from teleop_system.ros2.teleop_node import TeleopNode
 from teleop_system.safety import RobotParts
+from teleop_system.safety.staleness import FUTURE_TOLERANCE
 from teleop_system.session.build import make_module
 from teleop_system.session.modules import ModuleOutput, TeleopModule
 from teleop_system.session.signals import Samples
@@ -32,8 +33,6 @@ from teleop_system.timing.tick_trigger import TickTrigger
 STATUS_RATE = 4.0
 JUMP = 0.2
 """A clock that jumps back by more than this in [s] was restarted."""
-AHEAD = 0.02
-"""Longest time in [s] by which a stamp may lead a simulated clock, which moves in steps."""
 
 
 class ModuleNode(TeleopNode, abc.ABC):
@@ -181,7 +180,7 @@ class ModuleNode(TeleopNode, abc.ABC):
         now = self.now()
         if self.is_simulated:
             stamps = [t.latest.timestamp for t in self._inputs.values() if t.latest is not None]
-            now = max(now, min(max(stamps, default=now), now + AHEAD))
+            now = max(now, min(max(stamps, default=now), now + FUTURE_TOLERANCE))
         return now
 
     def _on_timer(self) -> None:

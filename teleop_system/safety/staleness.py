@@ -81,7 +81,7 @@ POLICIES = (
 
 
 def is_stale(age: float, timeout: float) -> bool:
-    """Return whether an input of an age in [s] is stale; an age of NaN is."""
+    """Return whether an input of this age in [s] is stale; NaN counts as stale."""
     return not age <= timeout
 
 

@@ -3,7 +3,7 @@
 
 import math
 
-from teleop_system.safety.staleness import CLUTCH
+from teleop_system.safety.staleness import CLUTCH, is_stale
 
 
 class ClutchMonitor:
@@ -32,4 +32,4 @@ class ClutchMonitor:
         """Tell whether motion counts at time `now` [s]."""
         if not self._exists:
             return True
-        return self._closed and now - self._reported_at <= self._timeout
+        return self._closed and not is_stale(now - self._reported_at, self._timeout)

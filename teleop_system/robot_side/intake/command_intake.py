@@ -16,6 +16,7 @@ from teleop_system.interfaces.causes import Cause, Rule, Severity
 from teleop_system.safety import Part, PartCommand, SafetyConfig
 from teleop_system.safety.command_check import CommandCheck, Fault
 from teleop_system.safety.parts import BASE
+from teleop_system.safety.staleness import is_stale
 
 SHOWN_FOR = 1.0
 """How long in [s] a refusal stays among the causes, so that one refused message is seen."""
@@ -111,7 +112,7 @@ class CommandIntake:
         lane = self._lanes.get(part)
         if lane is None:
             raise UnknownNameError("part", part, self._lanes)
-        if sender != lane.owner and now - lane.received_at <= self._config.dead_after:
+        if sender != lane.owner and not is_stale(now - lane.received_at, self._config.dead_after):
             if sender != lane.rival or now - lane.rival_at > SHOWN_FOR:
                 lane.rival, lane.rival_since = sender, now
             lane.rival_at = now

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from teleop_system.safety.staleness import OPERATOR_MODULE
+from teleop_system.safety.staleness import OPERATOR_MODULE, is_stale
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,9 @@ class OperatorModules:
     def present(self, now: float) -> tuple[str, ...]:
         """Return the modules that are present at time `now` [s], in order of first report."""
         return tuple(
-            name for name, report in self._reports.items() if now - report.time <= self._timeout
+            name
+            for name, report in self._reports.items()
+            if not is_stale(now - report.time, self._timeout)
         )
 
     def are_fresh(self, now: float) -> bool:
